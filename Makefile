@@ -1,0 +1,62 @@
+# Everything sets itself up: a clean clone, Python 3.11 or later and make are enough. uv is used where it is there.
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: demo test check bench live docs setup lock clean
+.DEFAULT_GOAL := demo
+
+demo: $(READY)  ## agents really executing tasks in sandboxes, every thought and action in Parquet
+	@echo '$$ evalkit run core --model scripted/oracle,scripted/nop'
+	@$(BIN)/evalkit run core --model scripted/oracle,scripted/nop
+	@echo; echo '$$ evalkit show latest fix-off-by-one.oracle'
+	@$(BIN)/evalkit show latest fix-off-by-one.oracle
+	@echo; echo '$$ python -c "import evalkit; print(evalkit.load(\"latest\").steps.to_pandas() ...)"'
+	@$(BIN)/python -c 'import evalkit; print(evalkit.load("latest").steps.to_pandas()[["trial_id", "step", "kind", "tool", "exit_code", "reasoning"]].head(12).to_string(max_colwidth=38))'
+
+test: $(READY)  ## the whole test suite
+	$(BIN)/python -m pytest
+
+check: $(READY)  ## format, lint, types, import rules, docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/generate.py --check
+
+bench: $(READY)  ## ratios against peers, measured in the same run
+	$(BIN)/python benchmarks/local_sandbox.py
+	$(BIN)/python benchmarks/turns.py
+
+live: $(READY)  ## against real model endpoints
+	@echo "make live: there is no real endpoint to run against yet; it comes with model endpoints." >&2; exit 2
+
+docs: $(READY)  ## write the generated pages again
+	$(BIN)/python docs/generate.py
+
+setup: $(READY)
+
+$(READY): constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "evalkit needs Python 3.11 or later, and $(PYTHON) is older or missing. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
+ifdef UV
+	uv venv --quiet --clear --python "$$(command -v $(PYTHON))" $(VENV)
+	uv pip install --quiet --python $(BIN)/python --require-hashes -r constraints.txt
+	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
+else
+	$(PYTHON) -m venv --clear $(VENV) || { \
+	  echo "Python's venv module is missing. On Debian: apt-get install python3-venv" >&2; exit 2; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+endif
+	@touch $(READY)
+
+lock:  ## pin every dependency again
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --upgrade \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet -o constraints.txt
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,69 @@
+"""Where does the command line start?
+
+`main` is the only place that turns an error into text and an exit code. Verbs import what they need when
+they run, so that `evalkit --help` stays fast.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from evalkit.cli.doctor import doctor
+from evalkit.cli.group import NearestMatch
+from evalkit.cli.init import init
+from evalkit.cli.run import run
+from evalkit.cli.show import show
+from evalkit.cli.suite import suite_app
+from evalkit.errors import EvalkitError
+
+app = typer.Typer(
+    name="evalkit",
+    help="Run agents on executable tasks, keep every step, and judge how they worked.",
+    cls=NearestMatch,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from evalkit import __version__
+
+        typer.echo(f"evalkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Run agents on executable tasks, keep every step, and judge how they worked."""
+    del version
+
+
+app.command()(run)
+app.command()(show)
+app.add_typer(suite_app, name="suite")
+app.command()(doctor)
+app.command()(init)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        app(prog_name="evalkit")
+    except EvalkitError as error:
+        where = f"{error.where}: " if error.where else ""
+        typer.echo(f"evalkit: {where}{error.message}", err=True)
+        if error.hint:
+            typer.echo(f"  {error.hint}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("evalkit: interrupted", err=True)
+        sys.exit(130)

@@ -1,0 +1,40 @@
+"""How does the command line speak?
+
+Results go to standard output, notes and progress to standard error. Text from trajectories is hostile:
+control characters never reach the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import typer
+from rich.console import Console
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def stdout() -> Console:
+    """The console for results."""
+    return Console(highlight=False, soft_wrap=False)
+
+
+def stderr() -> Console:
+    """The console for notes and progress."""
+    return Console(stderr=True, highlight=False)
+
+
+def note(text: str) -> None:
+    """Say something beside the result."""
+    typer.echo(f"evalkit: {printable(text)}", err=True)
+
+
+def print_json(value: object) -> None:
+    """Print a result for programs."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def printable(text: str) -> str:
+    """The text with control characters and direction overrides shown as escapes, lines kept."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text.replace("\r\n", "\n"))

@@ -1,0 +1,59 @@
+"""What does a plan look like before it runs?"""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from evalkit.cli.console import printable, stdout
+from evalkit.engine.prepare import Prepared
+
+
+def print_plan(prepared: Prepared) -> None:
+    """Print suites, agents, limits, the number of trials and what they can cost at most."""
+    console = stdout()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("suite", "version", "tasks", "digest"):
+        table.add_column(name, justify="right" if name == "tasks" else "left")
+    for suite in prepared.suites:
+        tasks = {trial.task.id for trial in prepared.plan if trial.suite is suite}
+        table.add_row(
+            printable(suite.name), printable(suite.version or "-"), str(len(tasks)), suite.digest[:12]
+        )
+    console.print(table)
+    epochs = max(trial.epoch for trial in prepared.plan)
+    console.print(f"agents    {', '.join(agent.id for agent in prepared.agents)}", markup=False)
+    console.print(f"epochs    {epochs}")
+    console.print(f"sandbox   {prepared.sandbox}, at most {prepared.max_trials} trials at once")
+    console.print(f"trials    {len(prepared.plan)}")
+    console.print(f"cost      {_cost(prepared)}")
+    console.print(f"out       {prepared.out}", markup=False, soft_wrap=True)
+
+
+def plan_as_json(prepared: Prepared) -> dict[str, object]:
+    """The plan for programs."""
+    return {
+        "suites": [
+            {"name": suite.name, "version": suite.version, "digest": suite.digest}
+            for suite in prepared.suites
+        ],
+        "agents": [{"agent": agent.id, "digest": agent.digest} for agent in prepared.agents],
+        "sandbox": prepared.sandbox,
+        "max_trials": prepared.max_trials,
+        "out": str(prepared.out),
+        "cost_ceiling_usd": prepared.cost_ceiling_usd,
+        "trials": [
+            {
+                "suite": trial.suite.name,
+                "task": trial.task.id,
+                "variant": trial.variant,
+                "agent": trial.agent.id,
+                "epoch": trial.epoch,
+            }
+            for trial in prepared.plan
+        ],
+    }
+
+
+def _cost(prepared: Prepared) -> str:
+    ceiling = prepared.cost_ceiling_usd
+    return "unbounded (no price is known here)" if ceiling is None else f"at most ${ceiling:.2f}"

@@ -1,0 +1,83 @@
+"""How does a running run show where it is?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from evalkit.cli.console import stderr
+from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.trial import Progress as Hears
+from evalkit.trajectory.step import Step
+from evalkit.trajectory.trial import Trial
+
+PLAIN_EVERY_S = 5.0
+
+
+class _Bar:
+    """A bar with counts, on a terminal."""
+
+    def __init__(self, bar: Progress, total: int) -> None:
+        self._bar = bar
+        self._job = bar.add_task("trials", total=total, counts="", doing="")
+        self._counts = {"passed": 0, "failed": 0, "unscored": 0}
+        self._steps = 0
+
+    def started(self, planned: PlannedTrial) -> None:
+        self._bar.update(self._job, doing=planned.task.id)
+
+    def stepped(self, planned: PlannedTrial, step: Step) -> None:
+        del planned, step
+        self._steps += 1
+        self._show()
+
+    def finished(self, trial: Trial) -> None:
+        self._counts[trial.status] += 1
+        self._bar.advance(self._job)
+        self._show()
+
+    def _show(self) -> None:
+        counts = "  ".join(f"{number} {status}" for status, number in self._counts.items() if number)
+        self._bar.update(self._job, counts=f"{counts}  {self._steps} steps".strip())
+
+
+class _Lines:
+    """Plain lines, where there is no terminal: one now and then, and one at the end."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done, self._last = total, 0, time.monotonic()
+
+    def started(self, planned: PlannedTrial) -> None:
+        del planned
+
+    def stepped(self, planned: PlannedTrial, step: Step) -> None:
+        del planned, step
+
+    def finished(self, trial: Trial) -> None:
+        del trial
+        self._done += 1
+        late = time.monotonic() - self._last >= PLAIN_EVERY_S
+        if late or self._done == self._total:
+            self._last = time.monotonic()
+            stderr().print(f"{self._done} of {self._total} trials", style=None)
+
+
+@contextmanager
+def live_progress(total: int) -> Generator[Hears]:
+    """Show a bar on a terminal, plain lines elsewhere."""
+    console = stderr()
+    if not console.is_terminal:
+        yield _Lines(total)
+        return
+    columns = (
+        TextColumn("{task.fields[doing]}", style="dim"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[counts]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        yield _Bar(bar, total)

@@ -1,0 +1,111 @@
+"""`evalkit run`: run suites, and keep every step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evalkit.errors import Incomplete
+
+LOUD = (
+    "No --model was given: running scripted/oracle, which plays each task's own solution. No model is tested."
+)
+
+
+def run(
+    suites: Annotated[
+        list[str] | None, typer.Argument(metavar="[SUITE]...", help="Suites by name or path.")
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", "-m", metavar="MODEL,...", help="Models, separated by commas. [scripted/oracle]"
+        ),
+    ] = None,
+    thinking: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BUDGET,...", help="Thinking budgets, separated by commas; one agent each. [default]"
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Attempts at every task. [as the suite says]")
+    ] = None,
+    sandbox: Annotated[str | None, typer.Option(help="Where tasks run. [local]")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run. [runs/<time>-<suite>]")] = None,
+    task: Annotated[str | None, typer.Option(help="Only tasks whose id matches this pattern.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
+    tools: Annotated[Path | None, typer.Option(help="Tool settings, a TOML file.")] = None,
+    step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
+    token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.001, help="Seconds of the agent per trial.")
+    ] = None,
+    max_trials: Annotated[int | None, typer.Option(min=1, help="Trials at the same time.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Run suites in sandboxes and record every step."""
+    from evalkit.cli.console import note, print_json
+    from evalkit.engine.prepare import RunFlags, prepare
+    from evalkit.cli.plan_table import plan_as_json, print_plan
+
+    flags = RunFlags(
+        suites=tuple(suites or ()),
+        models=_split(model),
+        thinking=_split(thinking),
+        epochs=epochs,
+        sandbox=sandbox,
+        out=out,
+        task=task,
+        limit=limit,
+        tools=tools,
+        step_limit=step_limit,
+        token_limit=token_limit,
+        time_limit_s=time_limit,
+        max_trials=max_trials,
+    )
+    prepared = prepare(flags)
+    for warning in prepared.warnings:
+        note(f"warning: {warning}")
+    if prepared.oracle_by_default:
+        note(LOUD)
+    if dry_run:
+        if json:
+            print_json(plan_as_json(prepared))
+        else:
+            print_plan(prepared)
+        return
+    _start(prepared, json=json)
+
+
+def _start(prepared, *, json: bool) -> None:  # type: ignore[no-untyped-def]
+    from evalkit.cli.console import print_json
+    from evalkit.cli.progress import live_progress
+    from evalkit.cli.run_table import print_run, run_as_json
+    from evalkit.engine.start import start
+    from evalkit.trajectory.reader import load
+
+    with live_progress(total=len(prepared.plan)) as progress:
+        result = start(prepared, progress)
+    finished = load(result.path)
+    if json:
+        print_json(run_as_json(finished))
+    else:
+        print_run(finished)
+    if result.interrupted:
+        typer.echo(f"Interrupted. What finished is in {result.path}.", err=True)
+        raise typer.Exit(130)
+    unscored = sum(trial.status == "unscored" for trial in result.trials)
+    if unscored:
+        raise Incomplete(
+            f"{unscored} of {len(result.trials)} trials are unscored",
+            where=str(result.path),
+            hint=f"See why: evalkit show {result.path}",
+        )
+
+
+def _split(values: list[str] | None) -> tuple[str, ...]:
+    return tuple(part.strip() for value in values or () for part in value.split(",") if part.strip())

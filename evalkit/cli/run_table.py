@@ -1,0 +1,173 @@
+"""What does a run look like as a table, and as JSON?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from evalkit.cli.console import printable, stdout
+from evalkit.measures.success import pass_hat_k
+from evalkit.trajectory.reader import Run
+from evalkit.trajectory.trial import Trial
+
+MAX_ROWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """One agent's line."""
+
+    agent: str
+    trials: int
+    passed: int
+    failed: int
+    unscored: int
+    tasks: int
+    """Tasks with at least one scored trial: what pass^1 rests on."""
+    pass_1: float | None
+    tool_calls: float | None
+    output_tokens: float | None
+    agent_s: float | None
+
+
+def agent_rows(trials: Sequence[Trial]) -> tuple[AgentRow, ...]:
+    """Summarise each agent's trials, in order of agent id."""
+    by_agent: defaultdict[str, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        by_agent[trial.agent].append(trial)
+    return tuple(_agent_row(agent, own) for agent, own in sorted(by_agent.items()))
+
+
+def run_as_json(run: Run) -> dict[str, object]:
+    """The run for programs: `{"agents": [{"agent": id, "metrics": {"pass^1": {...}}}]}` and its trials."""
+    trials = _trials(run)
+    return {
+        "run": str(run.path),
+        "agents": [
+            {
+                "agent": row.agent,
+                "metrics": {"pass^1": {"value": row.pass_1, "n": row.tasks, "low": None, "high": None}},
+                "passed": row.passed,
+                "failed": row.failed,
+                "unscored": row.unscored,
+            }
+            for row in agent_rows(trials)
+        ],
+        "trials": [_trial_as_json(trial) for trial in trials],
+    }
+
+
+def print_run(run: Run) -> None:
+    """Print the agents' table and the trials' table."""
+    trials = _trials(run)
+    console = stdout()
+    console.print(_agents_table(agent_rows(trials)))
+    console.print()
+    console.print(_trials_table(trials[:MAX_ROWS]))
+    if len(trials) > MAX_ROWS:
+        console.print(f"... and {len(trials) - MAX_ROWS} more trials: evalkit show {run.path} --json")
+    for trial in trials:
+        if trial.status == "unscored":
+            line = printable((trial.error_message or "unknown reason").splitlines()[0])
+            console.print(f"unscored {trial.trial_id} ({trial.error_origin}): {line}", markup=False)
+    first = trials[0].trial_id if trials else "TRIAL"
+    console.print(f"\nEvery step of a trial: evalkit show {run.path} {first}", markup=False, soft_wrap=True)
+
+
+def _trials(run: Run) -> list[Trial]:
+    return sorted(run.rows(), key=lambda t: (t.suite, t.task_id, t.variant, t.agent, t.epoch))
+
+
+def _agent_row(agent: str, trials: Sequence[Trial]) -> AgentRow:
+    outcomes: defaultdict[str, list[bool]] = defaultdict(list)
+    for trial in trials:
+        if trial.status != "unscored":
+            outcomes[f"{trial.suite}/{trial.task_id}"].append(trial.status == "passed")
+    return AgentRow(
+        agent=agent,
+        trials=len(trials),
+        passed=sum(trial.status == "passed" for trial in trials),
+        failed=sum(trial.status == "failed" for trial in trials),
+        unscored=sum(trial.status == "unscored" for trial in trials),
+        tasks=len(outcomes),
+        pass_1=pass_hat_k(outcomes, 1),
+        tool_calls=_mean(trial.tool_calls for trial in trials),
+        output_tokens=_mean(trial.output_tokens for trial in trials),
+        agent_s=_mean(trial.agent_s for trial in trials),
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _agents_table(rows: Iterable[AgentRow]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("agent", overflow="fold", min_width=21)
+    for name in ("pass^1", "passed", "failed", "unscored", "calls", "tokens", "seconds"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            printable(row.agent),
+            _number(row.pass_1, ".2f"),
+            str(row.passed),
+            str(row.failed),
+            str(row.unscored),
+            _number(row.tool_calls, ".1f"),
+            _number(row.output_tokens, ".0f"),
+            _number(row.agent_s, ".2f"),
+        )
+    return table
+
+
+def _trials_table(trials: Iterable[Trial]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("trial", overflow="fold")
+    table.add_column("status", no_wrap=True)
+    table.add_column("stopped by", no_wrap=True)
+    table.add_column("checks", justify="right", no_wrap=True)
+    for name in ("calls", "seconds"):
+        table.add_column(name, justify="right", no_wrap=True)
+    styles = {"passed": "green", "failed": "red", "unscored": "yellow"}
+    for trial in trials:
+        checks = trial.checks
+        table.add_row(
+            printable(trial.trial_id),
+            f"[{styles[trial.status]}]{trial.status}[/]",
+            trial.stop_reason or "-",
+            f"{sum(checks.values())}/{len(checks)}" if checks else "-",
+            _number(trial.tool_calls, "d"),
+            _number(trial.agent_s, ".2f"),
+        )
+    return table
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _trial_as_json(trial: Trial) -> dict[str, object]:
+    return {
+        "trial": trial.trial_id,
+        "suite": trial.suite,
+        "task": trial.task_id,
+        "variant": trial.variant,
+        "agent": trial.agent,
+        "epoch": trial.epoch,
+        "attempt": trial.attempt,
+        "status": trial.status,
+        "reward": trial.reward,
+        "checks": dict(trial.checks) if trial.checks is not None else None,
+        "stop_reason": trial.stop_reason,
+        "error_origin": trial.error_origin,
+        "error_message": trial.error_message,
+        "model_calls": trial.model_calls,
+        "tool_calls": trial.tool_calls,
+        "output_tokens": trial.output_tokens,
+        "reasoning_tokens": trial.reasoning_tokens,
+        "agent_s": trial.agent_s,
+    }

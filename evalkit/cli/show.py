@@ -1,0 +1,35 @@
+"""`evalkit show`: a run as a table, a trial as a timeline."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def show(
+    run: Annotated[str, typer.Argument(help="Folder of the run, or `latest`.")] = "latest",
+    trial: Annotated[str | None, typer.Argument(help="Id of one trial.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Fold nothing.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Show a run as a table, or one trial as a timeline."""
+    from evalkit.cli.console import print_json
+    from evalkit.trajectory.reader import load
+
+    opened = load(run)
+    if trial is None:
+        from evalkit.cli.run_table import print_run, run_as_json
+
+        if json:
+            print_json(run_as_json(opened))
+        else:
+            print_run(opened)
+        return
+    from evalkit.cli.timeline import print_trial, trial_as_json
+
+    row, steps = opened.trial(trial)
+    if json:
+        print_json(trial_as_json(row, steps))
+    else:
+        print_trial(row, steps, full=full)

@@ -1,0 +1,94 @@
+"""`evalkit suite`: list, show, prove and make suites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evalkit.cli.group import NearestMatch
+from evalkit.errors import CheckFailed
+
+suite_app = typer.Typer(help="List, show, prove and make suites.", cls=NearestMatch, no_args_is_help=True)
+Name = Annotated[str, typer.Argument(help="A suite by name or path.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@suite_app.command("list")
+def list_suites(json: Json = False) -> None:
+    """List the suites of this project and the bundled ones."""
+    from evalkit.cli.console import print_json
+    from evalkit.cli.suite_table import print_suites, suites_as_json
+    from evalkit.project import find_project
+    from evalkit.tasks.suite import load_suite
+
+    project = find_project()
+    suites = [load_suite(project.resolve("suites", name)) for name in project.names("suites")]
+    if json:
+        print_json(suites_as_json(suites))
+    else:
+        print_suites(suites)
+
+
+@suite_app.command("show")
+def show_suite(name: Name, json: Json = False) -> None:
+    """Show a suite's tasks."""
+    from evalkit.cli.console import note, print_json
+    from evalkit.cli.suite_table import print_suite, suite_as_json
+    from evalkit.project import find_project
+    from evalkit.tasks.suite import load_suite
+
+    suite = load_suite(find_project().resolve("suites", name))
+    if json:
+        print_json(suite_as_json(suite))
+        return
+    for warning in suite.warnings:
+        note(f"warning: {warning}")
+    print_suite(suite)
+
+
+@suite_app.command("check")
+def check(
+    name: Name,
+    task: Annotated[str | None, typer.Option(help="Only tasks whose id matches this pattern.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the proving run in this folder.")] = None,
+    json: Json = False,
+) -> None:
+    """Prove a suite: the oracle passes twice alike, and doing nothing fails."""
+    import tempfile
+
+    from evalkit.cli.console import print_json
+    from evalkit.cli.progress import live_progress
+    from evalkit.cli.suite_table import findings_as_json, print_findings
+    from evalkit.engine.check import check_plan, check_suite
+    from evalkit.engine.prepare import RunFlags, prepare
+
+    prepared = prepare(RunFlags(suites=(name,), models=("scripted/oracle", "scripted/nop")))
+    total = len(check_plan(prepared, task))
+    with tempfile.TemporaryDirectory(prefix="evalkit-check-") as scratch, live_progress(total) as progress:
+        findings = check_suite(prepared, task, out or Path(scratch) / "run", progress)
+    if json:
+        print_json(findings_as_json(findings))
+    else:
+        print_findings(findings)
+    bad = [finding.task for finding in findings if finding.problems]
+    if bad:
+        raise CheckFailed(
+            f"{len(bad)} of {len(findings)} tasks are not fit to judge anybody by: {', '.join(bad)}",
+            hint="Keep the proving run to look into it: evalkit suite check NAME --out FOLDER",
+        )
+
+
+@suite_app.command("new")
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the new suite.")],
+    path: Annotated[Path | None, typer.Option(help="Its folder. [suites/<name>]")] = None,
+) -> None:
+    """Make a small suite that works at once, to be changed into your own."""
+    from evalkit.tasks.scaffold import new_suite
+
+    folder = path or Path("suites") / name
+    for made in new_suite(folder, name):
+        typer.echo(f"made {made}")
+    typer.echo(f"\nProve it: evalkit suite check {folder}\nRun it:   evalkit run {folder}")

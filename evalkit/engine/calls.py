@@ -1,0 +1,134 @@
+"""How is one tool call executed and recorded?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import anyio
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, execute_tools
+from inspect_ai.tool import Tool, ToolCall
+
+from evalkit.engine.recorder import Recorder, Stopwatch
+from evalkit.engine.tools import CallTrace, Ending, current_call
+from evalkit.sandbox.protocol import Sandbox
+from evalkit.trajectory.canonical import canonical_json
+from evalkit.trajectory.step import Act, ErrorKind
+
+_ERROR_KINDS: Mapping[str, ErrorKind] = {
+    "parsing": "parsing",
+    "timeout": "timeout",
+    "permission": "permission",
+    "file_not_found": "not_found",
+    "approval": "denied",
+    "limit": "limit",
+    "output_limit": "limit",
+    "sandbox_unavailable": "sandbox",
+}
+_UNCUT = 1 << 40
+"""Inspect must not cut what our own tools have already cut as their settings say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of one call."""
+
+    messages: tuple[ChatMessage, ...]
+    ending: Ending | None
+
+
+async def run_call(
+    tools: Sequence[Tool],
+    sandbox: Sandbox,
+    recorder: Recorder,
+    *,
+    asked: ChatMessageAssistant,
+    call: ToolCall,
+    position: tuple[int, int],
+) -> Done:
+    """Execute one call of a generation and record it, also when a limit cuts it off.
+
+    Calls are keyed by position (generation, index): ids are not unique in the wild.
+    """
+    watch, trace = Stopwatch(), CallTrace()
+    token = current_call.set(trace)
+    alone = asked.model_copy(update={"tool_calls": [call]})
+    try:
+        executed = await execute_tools([alone], tools, max_output=_UNCUT)
+    except anyio.get_cancelled_exc_class():
+        recorder.add(_act(recorder.next, call, position, trace, watch, error_kind="limit"))
+        raise
+    finally:
+        current_call.reset(token)
+    answer = next((m for m in executed.messages if isinstance(m, ChatMessageTool)), None)
+    kind = _error_kind(answer, trace)
+    digest = await sandbox.workspace_digest() if trace.result is not None else None
+    number = recorder.next
+    recorder.add(_act(number, call, position, trace, watch, error_kind=kind, answer=answer, digest=digest))
+    _events(recorder, trace, number)
+    return Done(tuple(executed.messages), trace.ended)
+
+
+def _act(
+    number: int,
+    call: ToolCall,
+    position: tuple[int, int],
+    trace: CallTrace,
+    watch: Stopwatch,
+    *,
+    error_kind: ErrorKind | None,
+    answer: ChatMessageTool | None = None,
+    digest: str | None = None,
+) -> Act:
+    result = trace.result
+    arguments = canonical_json(call.arguments)
+    return Act(
+        step=number,
+        parent_step=position[0],
+        started_at=watch.started_at,
+        duration_s=result.duration_s if result else watch.seconds,
+        think_step=position[0],
+        call_index=position[1],
+        tool=call.function,
+        arguments=None if call.parse_error else arguments,
+        arguments_raw=arguments if call.parse_error else None,
+        observation=_shown(answer),
+        stdout=result.stdout.text if result else None,
+        stderr=result.stderr.text if result else None,
+        stdout_bytes=result.stdout.total if result else None,
+        stderr_bytes=result.stderr.total if result else None,
+        stdout_truncated=result.stdout.truncated if result else None,
+        stderr_truncated=result.stderr.truncated if result else None,
+        exit_code=result.exit_code if result else None,
+        error_kind=error_kind,
+        workspace_digest=digest,
+    )
+
+
+def _shown(answer: ChatMessageTool | None) -> str | None:
+    if answer is None:
+        return None
+    if answer.error is not None:
+        return answer.error.message
+    return answer.text
+
+
+def _error_kind(answer: ChatMessageTool | None, trace: CallTrace) -> ErrorKind | None:
+    if trace.result is not None and trace.result.timed_out:
+        return "timeout"
+    if trace.result is not None and trace.result.shell_lost:
+        return "sandbox"
+    if answer is not None and answer.error is not None:
+        return _ERROR_KINDS.get(answer.error.type, "unknown")
+    return None
+
+
+def _events(recorder: Recorder, trace: CallTrace, act: int) -> None:
+    result = trace.result
+    if result is not None and result.late:
+        recorder.event("background_output", canonical_json({"text": result.late}), parent=act)
+    if result is not None and result.shell_lost:
+        recorder.event("shell_lost", canonical_json({"restarted": True}), parent=act)
+    if trace.ended is not None:
+        detail = {"impossible": trace.ended.impossible, "answer": trace.ended.answer}
+        recorder.event("submit", canonical_json(detail), parent=act)

@@ -1,0 +1,95 @@
+"""How does one of Inspect's model outputs become a `think` step?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    Content,
+    ContentReasoning,
+    ContentText,
+    ModelOutput,
+)
+
+from evalkit.engine.recorder import Stopwatch
+from evalkit.trajectory.canonical import canonical_json
+from evalkit.trajectory.step import Think
+from evalkit.trajectory.trial import ReasoningVisibility
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    reasoning: str | None
+    text: str
+    visibility: ReasoningVisibility
+    blocks: str | None
+
+
+def think_step(number: int, messages: Sequence[ChatMessage], output: ModelOutput, watch: Stopwatch) -> Think:
+    """Record one generation. Counts that the provider did not report stay None."""
+    usage = output.usage
+    said = _said(output.message if output.choices else None)
+    reasoning_tokens = usage.reasoning_tokens if usage else None
+    visibility = said.visibility
+    if visibility == "none" and reasoning_tokens:
+        visibility = "count_only"
+    return Think(
+        step=number,
+        started_at=watch.started_at,
+        duration_s=watch.seconds,
+        reasoning=said.reasoning,
+        reasoning_tokens=reasoning_tokens,
+        reasoning_visibility=visibility,
+        text=said.text,
+        output_tokens=usage.output_tokens if usage else None,
+        input_tokens=usage.input_tokens if usage else None,
+        cache_read_tokens=usage.input_tokens_cache_read if usage else None,
+        cache_write_tokens=usage.input_tokens_cache_write if usage else None,
+        cost_usd=usage.total_cost if usage else None,
+        finish_reason=output.stop_reason if output.choices else None,
+        model_served=output.model or None,
+        request_digest=_request_digest(messages),
+        blocks=said.blocks,
+    )
+
+
+def _said(message: ChatMessageAssistant | None) -> _Said:
+    if message is None:
+        return _Said(reasoning=None, text="", visibility="unknown", blocks=None)
+    if isinstance(message.content, str):
+        return _Said(reasoning=None, text=message.content, visibility="none", blocks=None)
+    thoughts = [part for part in message.content if isinstance(part, ContentReasoning)]
+    text = "".join(part.text for part in message.content if isinstance(part, ContentText))
+    if not thoughts:
+        return _Said(reasoning=None, text=text, visibility="none", blocks=None)
+    shown = [part.summary if part.redacted else part.reasoning for part in thoughts]
+    visibility: ReasoningVisibility = "full"
+    if all(part.redacted for part in thoughts):
+        visibility = "summary" if any(part.summary for part in thoughts) else "encrypted"
+    reasoning = "\n\n".join(part for part in shown if part) or None
+    blocks = canonical_json([_block(part) for part in message.content])
+    return _Said(reasoning=reasoning, text=text, visibility=visibility, blocks=blocks)
+
+
+def _block(part: Content) -> dict[str, object]:
+    if isinstance(part, ContentReasoning):
+        return {
+            "type": "reasoning",
+            "reasoning": part.reasoning,
+            "summary": part.summary,
+            "signature": part.signature,
+            "redacted": part.redacted,
+        }
+    if isinstance(part, ContentText):
+        return {"type": "text", "text": part.text}
+    return {"type": part.type}
+
+
+def _request_digest(messages: Sequence[ChatMessage]) -> str:
+    """sha256 over the role and text of every message sent: equal requests have equal digests."""
+    sent = [[message.role, message.text] for message in messages]
+    return hashlib.sha256(canonical_json(sent).encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,145 @@
+"""What is found out about a trial while it runs, and how does that become its row?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+from evalkit.engine.boundary import Failure
+from evalkit.engine.loop import Outcome
+from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.recorder import Recorder, now
+from evalkit.grading.verdict import Verdict
+from evalkit.trajectory.step import Think
+from evalkit.trajectory.trial import ReasoningSource, ReasoningVisibility, Status, StopReason, Trial
+
+Number = TypeVar("Number", int, float)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Facts of one trial, filled in phase by phase. What a phase did not reach stays None."""
+
+    started_at: datetime = field(default_factory=now)
+    queue_s: float | None = None
+    start_s: float | None = None
+    setup_s: float | None = None
+    agent_s: float | None = None
+    grade_s: float | None = None
+    runtime: str | None = None
+    image_digest: str | None = None
+    outcome: Outcome | None = None
+    verdict: Verdict | None = None
+    grader_digest: str | None = None
+    failure: Failure | None = None
+    cancelled: bool = False
+
+    def trial(
+        self, planned: PlannedTrial, *, run_id: str, sandbox: str, host: str, recorder: Recorder
+    ) -> Trial:
+        """The finished row."""
+        thinks, acts = recorder.thinks, recorder.acts
+        agent, task = planned.agent, planned.task
+        ending = self.outcome.ending if self.outcome else None
+        return Trial(
+            run_id=run_id,
+            trial_id=planned.trial_id(run_id),
+            suite=planned.suite.name,
+            suite_digest=planned.suite.digest,
+            task_id=task.id,
+            task_digest=task.digest,
+            variant=planned.variant,
+            epoch=planned.epoch,
+            attempt=planned.attempt,
+            agent=agent.id,
+            agent_digest=agent.digest,
+            skills=tuple(task.settings.skills),
+            difficulty=task.settings.difficulty,
+            agent_loop=agent.loop,
+            model=str(agent.model),
+            model_served=_last(think.model_served for think in thinks),
+            thinking=agent.thinking.asked,
+            tool_settings=agent.tool_settings.id,
+            sandbox=sandbox,
+            sandbox_runtime=self.runtime,
+            image_digest=self.image_digest,
+            host=host,
+            started_at=self.started_at,
+            finished_at=now(),
+            queue_s=self.queue_s,
+            start_s=self.start_s,
+            setup_s=self.setup_s,
+            agent_s=self.agent_s,
+            grade_s=self.grade_s,
+            model_s=_total(thinks, lambda think: think.duration_s),
+            tool_s=sum(act.duration_s or 0.0 for act in acts),
+            status=self._status(),
+            reward=self.verdict.reward if self.verdict else None,
+            rewards=self.verdict.rewards if self.verdict else None,
+            checks=self.verdict.checks if self.verdict else None,
+            answer=ending.answer if ending else None,
+            confidence=ending.confidence if ending else None,
+            stop_reason="cancelled" if self.cancelled else _stop_reason(self),
+            error_origin=self.failure.origin if self.failure else None,
+            error_type=self.failure.kind if self.failure else None,
+            error_message=self.failure.message if self.failure else None,
+            grader_mode=task.grading_mode,
+            grader_digest=self.grader_digest,
+            model_calls=len(thinks),
+            tool_calls=len(acts),
+            input_tokens=_total(thinks, lambda think: think.input_tokens),
+            cache_read_tokens=_total(thinks, lambda think: think.cache_read_tokens),
+            cache_write_tokens=_total(thinks, lambda think: think.cache_write_tokens),
+            output_tokens=_total(thinks, lambda think: think.output_tokens),
+            reasoning_tokens=_total(thinks, lambda think: think.reasoning_tokens),
+            reasoning_visibility=_visibility(thinks),
+            reasoning_source=_source(agent.model.route, thinks),
+            cost_usd=_total(thinks, lambda think: think.cost_usd),
+        )
+
+    def _status(self) -> Status:
+        if self.failure is not None or self.verdict is None:
+            return "unscored"
+        return "passed" if self.verdict.passed else "failed"
+
+
+def _stop_reason(ledger: Ledger) -> StopReason | None:
+    if ledger.outcome is not None:
+        return ledger.outcome.stop_reason
+    return "error" if ledger.failure else None
+
+
+def _total(thinks: Iterable[Think], read: Callable[[Think], Number | None]) -> Number | None:
+    """The sum over all generations; None where one of them did not report it, or there is none."""
+    values = [read(think) for think in thinks]
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _last(values: Iterable[str | None]) -> str | None:
+    known = [value for value in values if value]
+    return known[-1] if known else None
+
+
+_WORST_FIRST: tuple[ReasoningVisibility, ...] = (
+    "unknown",
+    "encrypted",
+    "count_only",
+    "summary",
+    "full",
+    "none",
+)
+
+
+def _visibility(thinks: Sequence[Think]) -> ReasoningVisibility | None:
+    """The least visible reasoning of any generation."""
+    seen = {think.reasoning_visibility for think in thinks}
+    return next((level for level in _WORST_FIRST if level in seen), None)
+
+
+def _source(route: str, thinks: Sequence[Think]) -> ReasoningSource:
+    if route == "scripted":
+        return "counted"
+    return "api" if any(think.reasoning_tokens is not None for think in thinks) else "unknown"

@@ -1,0 +1,120 @@
+"""How does the agent loop go? Query, execute, repeat, until the agent ends it or a limit does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+)
+from inspect_ai.tool import Tool
+from inspect_ai.util import LimitExceededError
+
+from evalkit.engine.calls import run_call
+from evalkit.engine.generation import think_step
+from evalkit.engine.limits import AgentLimits, tokens_spent
+from evalkit.engine.recorder import Recorder, Stopwatch
+from evalkit.engine.tools import Ending
+from evalkit.errors import ModelError
+from evalkit.sandbox.protocol import Sandbox
+from evalkit.trajectory.canonical import canonical_json
+from evalkit.trajectory.trial import StopReason
+
+SYSTEM = """\
+You work on a task in a sandboxed Linux machine, through tool calls only. There is no network unless the
+task says so. Look before you change things, check your work, and call `submit` when the task is done.
+If the task cannot be done as it stands, call `report_impossible` and say why."""
+
+NUDGE = "There was no tool call. Go on with the task, or call `submit` if it is done."
+
+MAX_SILENT = 3
+"""Generations in a row without a tool call after which the agent has given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How the agent's part of a trial ended."""
+
+    stop_reason: StopReason
+    ending: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopInput:
+    """All that an agent loop gets."""
+
+    instruction: str
+    model: Model
+    tools: tuple[Tool, ...]
+    sandbox: Sandbox
+    recorder: Recorder
+    limits: AgentLimits
+    config: GenerateConfig
+
+
+async def react(given: LoopInput) -> Outcome:
+    """The default loop: one generation, then its tool calls one after the other, again and again."""
+    recorder = given.recorder
+    messages: list[ChatMessage] = []
+    _tell(messages, recorder, ChatMessageSystem(content=SYSTEM))
+    _tell(messages, recorder, ChatMessageUser(content=given.instruction))
+    silent = 0
+    while (reached := given.limits.reached(recorder)) is None:
+        output = await _generate(given, messages)
+        if output.empty:
+            raise ModelError("the model returned no choice at all")
+        messages.append(output.message)
+        if output.stop_reason == "content_filter":
+            return Outcome("refused")
+        if output.stop_reason == "model_length":
+            return Outcome("context_limit")
+        if not output.message.tool_calls:
+            silent += 1
+            if silent == MAX_SILENT:
+                return Outcome("gave_up")
+            _tell(messages, recorder, ChatMessageUser(content=NUDGE))
+            continue
+        silent = 0
+        ending = await _act(given, messages, output.message)
+        if ending is not None:
+            return Outcome("gave_up" if ending.impossible else "submitted", ending)
+    recorder.event("limit", canonical_json({"limit": reached, "tokens": tokens_spent(recorder)}))
+    return Outcome(reached)
+
+
+def _tell(
+    messages: list[ChatMessage], recorder: Recorder, message: ChatMessageSystem | ChatMessageUser
+) -> None:
+    messages.append(message)
+    recorder.prompt(message.role, message.text)
+
+
+async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutput:
+    watch = Stopwatch()
+    try:
+        output = await given.model.generate(messages, tools=list(given.tools), config=given.config)
+    except LimitExceededError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+        raise ModelError(f"{given.model} could not answer: {kind}: {error}") from error
+    given.recorder.add(think_step(given.recorder.next, messages, output, watch))
+    return output
+
+
+async def _act(given: LoopInput, messages: list[ChatMessage], asked: ChatMessageAssistant) -> Ending | None:
+    think = given.recorder.next - 1
+    for index, call in enumerate(asked.tool_calls or ()):
+        done = await run_call(
+            given.tools, given.sandbox, given.recorder, asked=asked, call=call, position=(think, index)
+        )
+        messages.extend(done.messages)
+        if done.ending is not None:
+            return done.ending
+    return None

@@ -1,0 +1,169 @@
+"""What exactly is to be run, given flags and project file?
+
+Nothing here imports Inspect or starts anything, so that a dry run and a mistake are fast.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from evalkit.engine.agent import Agent, make_agents
+from evalkit.engine.plan import Asked, PlannedTrial, make_plan
+from evalkit.engine.tool_settings import load_tool_settings
+from evalkit.errors import UsageError
+from evalkit.project import Project, find_project
+from evalkit.tasks.suite import Suite, load_suite
+
+SandboxKind = Literal["local"]
+_LATER = {"docker": "This version runs the local sandbox only: --sandbox local"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFlags:
+    """What `evalkit run` was given; None or empty means: as evalkit.toml or the suite says."""
+
+    suites: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    thinking: tuple[str, ...] = ()
+    epochs: int | None = None
+    sandbox: str | None = None
+    out: Path | None = None
+    task: str | None = None
+    limit: int | None = None
+    tools: Path | None = None
+    step_limit: int | None = None
+    token_limit: int | None = None
+    time_limit_s: float | None = None
+    max_trials: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that is ready to start."""
+
+    suites: tuple[Suite, ...]
+    agents: tuple[Agent, ...]
+    plan: tuple[PlannedTrial, ...]
+    sandbox: SandboxKind
+    max_trials: int
+    out: Path
+    readonly: tuple[Path, ...]
+    """Further host folders that the local sandbox may read, from evalkit.toml."""
+    warnings: tuple[str, ...]
+    oracle_by_default: bool
+    """No model was named anywhere, so the scripted oracle runs."""
+
+    @property
+    def cost_ceiling_usd(self) -> float | None:
+        """The most that the run can cost; None where nothing bounds it."""
+        free = all(agent.model.route == "scripted" for agent in self.agents)
+        return 0.0 if free else None
+
+
+def prepare(flags: RunFlags, *, start: Path | None = None) -> Prepared:
+    """Resolve names, load suites, make the plan. Raises UsageError or ConfigError before anything is spent."""
+    project = find_project(start)
+    settings = project.settings.run
+    _refuse_later(project)
+    names = flags.suites or settings.suites
+    if not names:
+        known = ", ".join(project.names("suites"))
+        raise UsageError("no suite was named", hint=f"Try: evalkit run core. Known suites: {known}.")
+    suites = tuple(load_suite(project.resolve("suites", name)) for name in names)
+    _refuse_doubles(suites)
+    models = flags.models or settings.models
+    tools = flags.tools or _in_project(project, settings.tool_settings)
+    agents = make_agents(
+        models or ("scripted/oracle",),
+        flags.thinking or settings.thinking,
+        load_tool_settings(tools),
+    )
+    _refuse_thinking(agents)
+    asked = Asked(
+        task=flags.task or settings.task,
+        limit=flags.limit or settings.limit,
+        epochs=flags.epochs or settings.epochs,
+        step_limit=flags.step_limit or settings.step_limit,
+        token_limit=flags.token_limit or settings.token_limit,
+        time_limit_s=flags.time_limit_s or settings.time_limit_s,
+    )
+    return Prepared(
+        suites=suites,
+        agents=agents,
+        plan=make_plan(suites, agents, asked),
+        sandbox=_sandbox(flags.sandbox or settings.sandbox or "local"),
+        max_trials=flags.max_trials or settings.max_trials or default_max_trials(),
+        out=flags.out or _in_project(project, settings.out) or _default_out(suites),
+        readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
+        warnings=tuple(warning for suite in suites for warning in suite.warnings),
+        oracle_by_default=not models,
+    )
+
+
+def default_max_trials() -> int:
+    """Trials at the same time: two for each processor, at most 16."""
+    return min(16, 2 * (os.cpu_count() or 1))
+
+
+def _sandbox(kind: str) -> SandboxKind:
+    if kind == "local":
+        return "local"
+    raise UsageError(f"there is no sandbox '{kind}' here", hint=_LATER.get(kind, "Known: local."))
+
+
+def _refuse_doubles(suites: Sequence[Suite]) -> None:
+    paths: dict[str, Path] = {}
+    for suite in suites:
+        if suite.name in paths:
+            raise UsageError(
+                f"two suites are called '{suite.name}': {paths[suite.name]} and {suite.path}",
+                hint="Give each suite a name of its own, and name each only once.",
+            )
+        paths[suite.name] = suite.path
+
+
+def _refuse_later(project: Project) -> None:
+    """What evalkit.toml may say but this version cannot do is refused by name, never ignored."""
+    run = project.settings.run
+    later = {
+        "run.loop": run.loop not in {None, "react"},
+        "run.approvals": run.approvals is not None,
+        "run.faults": run.faults is not None,
+        "run.cost_limit": run.cost_limit is not None,
+        "run.temperature": run.temperature is not None,
+        "run.seed": run.seed is not None,
+        "run.executor": run.executor is not None,
+        "run.thinking_nearest": bool(run.thinking_nearest),
+        "sandbox.runtime": project.settings.sandbox.runtime is not None,
+        "tools": bool(project.settings.tools),
+    }
+    named = [name for name, present in later.items() if present]
+    if named:
+        raise UsageError(
+            f"this version of evalkit cannot do what is set here: {', '.join(named)}",
+            where=str(project.path),
+            hint="Take these keys out, or wait for the version that brings them.",
+        )
+
+
+def _refuse_thinking(agents: Sequence[Agent]) -> None:
+    for agent in agents:
+        if agent.thinking.asked != "default":
+            raise UsageError(
+                f"{agent.model} cannot be given the thinking budget '{agent.thinking}'",
+                hint="This version sends no thinking budgets yet: --thinking default",
+            )
+
+
+def _in_project(project: Project, path: str | Path | None) -> Path | None:
+    return None if path is None else project.root / path
+
+
+def _default_out(suites: Sequence[Suite]) -> Path:
+    name = "+".join(suite.name.replace("/", "-") for suite in suites)
+    return Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{name}"

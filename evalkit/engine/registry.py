@@ -1,0 +1,22 @@
+"""What does evalkit add to Inspect? (The entry point of the group `inspect_ai`.)"""
+
+from __future__ import annotations
+
+from inspect_ai.model import ModelAPI, modelapi
+from inspect_ai.util import sandboxenv
+
+from evalkit.engine.inspect_sandbox import InspectSandbox
+from evalkit.engine.scripted_model import ScriptedModel
+
+
+@modelapi(name="scripted")
+def scripted() -> type[ModelAPI]:
+    """`scripted/<persona>` as an Inspect model."""
+    return ScriptedModel
+
+
+@sandboxenv(name="evalkit-local")
+class EvalkitLocal(InspectSandbox):
+    """The local sandbox (bubblewrap) for any Inspect task."""
+
+    kind = "local"

@@ -1,0 +1,158 @@
+"""How does a plan become a run on disk, through one Inspect eval?"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+import inspect_ai
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import Model, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import SandboxEnvironmentSpec, sandbox
+
+import evalkit.engine.registry as _registry
+from evalkit.engine.agent import Agent
+from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
+from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.trial import Progress, RunContext, run_trial
+from evalkit.errors import EvalkitError, ModelError
+from evalkit.grading.environment import agent_environment
+from evalkit.models.scripted import find_persona
+from evalkit.trajectory.trial import Trial
+from evalkit.trajectory.writer import RunWriter
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What came of a run: the rows of its trials as they finished, and whether it was cut short."""
+
+    path: Path
+    trials: list[Trial] = field(default_factory=list[Trial])
+    interrupted: bool = False
+    broken: BaseException | None = None
+    """What stopped the harness itself, such as a full disk; None for a run that went to its end."""
+
+
+def run_plan(
+    plan: Sequence[PlannedTrial],
+    writer: RunWriter,
+    *,
+    run_id: str,
+    sandbox_kind: str,
+    max_trials: int,
+    progress: Progress,
+) -> RunResult:
+    """Run every planned trial, at most `max_trials` at once, and compact the run's files at the end.
+
+    Trials that cannot be scored are rows like all others. Raises what stops the harness as a whole.
+    """
+    result = RunResult(path=Path(writer.path))
+    context = RunContext(
+        run_id=run_id,
+        sandbox=sandbox_kind,
+        host=host_class(),
+        writer=writer,
+        progress=progress,
+        slots=anyio.CapacityLimiter(max_trials),
+    )
+    tasks = _inspect_tasks(plan, context, result)
+    try:
+        inspect_ai.eval(
+            tasks,
+            model=None,
+            display="none",
+            log_dir=str(Path(writer.path) / "artifacts" / "inspect"),
+            log_format="eval",
+            log_realtime=False,
+            log_level="error",
+            fail_on_error=False,
+            max_samples=max_trials,
+            max_tasks=len(tasks),
+            score=False,
+            ctl_server=False,
+            acp_server=False,
+        )
+    except KeyboardInterrupt:
+        result.interrupted = True
+    if result.broken is not None:
+        raise result.broken
+    result.interrupted = result.interrupted or len(result.trials) < len(plan)
+    writer.finish()
+    return result
+
+
+def host_class() -> str:
+    """What kind of machine this is, without naming it: system, processor, cores, memory in GiB."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{platform.system().lower()}-{platform.machine()}-{os.cpu_count()}cpu-{memory:.0f}GiB"
+
+
+def _inspect_tasks(
+    plan: Sequence[PlannedTrial], context: RunContext, result: RunResult
+) -> list[inspect_ai.Task]:
+    by_agent: defaultdict[str, list[PlannedTrial]] = defaultdict(list)
+    for planned in plan:
+        by_agent[planned.agent.id].append(planned)
+    return [
+        inspect_ai.Task(
+            name=f"evalkit-{number}",
+            dataset=MemoryDataset([_sample(planned, context) for planned in trials]),
+            solver=_trial_solver({p.trial_id(context.run_id): p for p in trials}, context, result),
+            model=open_model(trials[0].agent),
+        )
+        for number, trials in enumerate(by_agent.values())
+    ]
+
+
+def open_model(agent: Agent) -> Model:
+    """The agent's model, ready to be asked. Raises ModelError where Inspect cannot open it."""
+    name = agent.model.name if agent.model.route == "inspect" else str(agent.model)
+    try:
+        return get_model(name)
+    except Exception as error:
+        raise ModelError(
+            f"{agent.model} cannot be opened: {error}",
+            hint="Check the model's name and that its API key is set in the environment.",
+        ) from error
+
+
+def _sample(planned: PlannedTrial, context: RunContext) -> Sample:
+    scripted = planned.agent.model.route == "scripted"
+    with_solution = scripted and find_persona(planned.agent.model.name).needs_solution
+    request = SandboxRequest(
+        environment=agent_environment(planned.task, with_solution=with_solution),
+        run_id=context.run_id,
+        trial_id=planned.trial_id(context.run_id),
+        lazy=True,
+    )
+    return Sample(
+        id=planned.trial_id(context.run_id),
+        input=planned.task.instruction,
+        sandbox=SandboxEnvironmentSpec(f"evalkit-{context.sandbox}", request),
+    )
+
+
+@solver
+def _trial_solver(plan: Mapping[str, PlannedTrial], context: RunContext, result: RunResult) -> Solver:
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        del generate
+        if result.broken is not None:
+            return state
+        box = sandbox().as_type(InspectSandbox)
+        try:
+            result.trials.append(await run_trial(plan[str(state.sample_id)], box.inner, get_model(), context))
+        except (EvalkitError, OSError) as error:
+            result.broken = error
+        return state
+
+    return solve
+
+
+ENTRY_POINT = _registry.__name__
+"""Importing the registry is what makes evalkit's providers known to Inspect."""

@@ -1,0 +1,113 @@
+"""Which tools does an agent have?
+
+`bash` runs one shell line, `python` runs a program given as text, `submit` ends the trial, and
+`report_impossible` is the honest way out of a task that cannot be done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from inspect_ai.tool import Tool, ToolDef
+
+from evalkit.engine.observation import observe
+from evalkit.engine.tool_settings import ToolSettings
+from evalkit.sandbox.protocol import ExecResult, Sandbox
+
+
+@dataclass(slots=True)
+class CallTrace:
+    """What a tool did beyond what the model sees; filled in by the tool while it runs."""
+
+    result: ExecResult | None = None
+    ended: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the agent itself ended the trial."""
+
+    impossible: bool
+    answer: str
+    confidence: float | None = None
+
+
+current_call: ContextVar[CallTrace] = ContextVar("evalkit_current_call")
+
+
+def agent_tools(sandbox: Sandbox, settings: ToolSettings, *, asks_confidence: bool) -> list[Tool]:
+    """The default tools, bound to one trial's sandbox."""
+    submit = _submit_with_confidence if asks_confidence else _submit
+    definitions = [
+        ToolDef(_bash(sandbox, settings), name="bash", parallel=False),
+        ToolDef(_python(sandbox, settings), name="python", parallel=False),
+        ToolDef(submit, name="submit", parallel=False),
+        ToolDef(_report_impossible, name="report_impossible", parallel=False),
+    ]
+    return [definition.as_tool() for definition in definitions]
+
+
+def _bash(sandbox: Sandbox, settings: ToolSettings) -> Callable[[str], Awaitable[str]]:
+    async def bash(command: str) -> str:
+        """Run one shell line. Each call is a new shell in the working directory; files and
+        background processes live on, variables and `cd` do not.
+
+        Args:
+            command: The shell line, for POSIX sh or bash where it is installed.
+        """
+        return await _run(sandbox, settings, command)
+
+    return bash
+
+
+def _python(sandbox: Sandbox, settings: ToolSettings) -> Callable[[str], Awaitable[str]]:
+    async def python(code: str) -> str:
+        """Run a Python program. Each call is a new interpreter in the working directory.
+
+        Args:
+            code: The program's text. Print what you want to see.
+        """
+        return await _run(sandbox, settings, ("python3", "-"), code.encode("utf-8", "replace"))
+
+    return python
+
+
+async def _submit(answer: str = "") -> str:
+    """Say that the task is done. Nothing can be done after it.
+
+    Args:
+        answer: The answer where the task asks for one; otherwise leave it out.
+    """
+    current_call.get().ended = Ending(impossible=False, answer=answer)
+    return "submitted"
+
+
+async def _submit_with_confidence(answer: str, confidence: float) -> str:
+    """Give the answer and say that the task is done. Nothing can be done after it.
+
+    Args:
+        answer: The answer.
+        confidence: How sure you are that it is right, from 0 to 1.
+    """
+    current_call.get().ended = Ending(impossible=False, answer=answer, confidence=confidence)
+    return "submitted"
+
+
+async def _report_impossible(reason: str) -> str:
+    """Say that the task cannot be done as it stands. Nothing can be done after it.
+
+    Args:
+        reason: What makes it impossible.
+    """
+    current_call.get().ended = Ending(impossible=True, answer=reason)
+    return "reported"
+
+
+async def _run(
+    sandbox: Sandbox, settings: ToolSettings, command: str | Sequence[str], stdin: bytes | None = None
+) -> str:
+    result = await sandbox.exec(command, stdin=stdin, timeout_s=settings.timeout_s)
+    current_call.get().result = result
+    return observe(result, settings)

@@ -1,0 +1,99 @@
+"""Which sandbox does a task's agent get, and which its grader?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evalkit.errors import UsageError
+from evalkit.sandbox.protocol import Environment, Limits, Placement
+from evalkit.tasks.task import Task
+
+LOGS = "/logs"
+TESTS = "/tests"
+SOLUTION = "/solution"
+VERIFIER = f"{LOGS}/verifier"
+
+
+def agent_environment(task: Task, *, with_solution: bool = False) -> Environment:
+    """What the agent's sandbox starts from.
+
+    /logs and /tests are there, empty, as in Harbor; /solution only for personas that play it.
+    """
+    extra: tuple[Placement, ...] = ()
+    if with_solution and task.solution_dir.is_dir():
+        extra = (Placement(task.solution_dir, SOLUTION),)
+    return _environment(
+        task,
+        env=task.env,
+        user=task.user,
+        network=task.agent_network,
+        extra=extra,
+        private=(LOGS, TESTS, SOLUTION) if extra else (LOGS, TESTS),
+    )
+
+
+def grader_environment(task: Task) -> Environment:
+    """What a sealed grader's fresh sandbox starts from: the task's own files and its tests, nothing else."""
+    return _environment(
+        task,
+        env={**task.env, **task.verifier_env},
+        user=_user(task.harbor.verifier.user, task),
+        network=task.verifier_network,
+        extra=(Placement(task.tests_dir, TESTS),),
+        private=(LOGS, TESTS),
+    )
+
+
+def refuse_unsupported(task: Task) -> None:
+    """Raise UsageError naming what this version cannot honour; never half do it."""
+    harbor = task.harbor
+    verifier, environment = harbor.verifier, harbor.environment
+    found = {
+        "multi-step tasks ([[steps]])": bool(harbor.steps),
+        "[environment.healthcheck]": environment.healthcheck is not None,
+        "[[environment.mcp_servers]]": bool(environment.mcp_servers),
+        "gpus": bool(environment.gpus),
+        "tpu": environment.tpu is not None,
+        'os = "windows"': environment.os != "linux",
+        'network_mode = "allowlist"': "allowlist"
+        in {environment.network_mode, harbor.agent.network_mode, verifier.network_mode},
+        "[[verifier.collect]]": bool(verifier.collect),
+        "[verifier.environment]": verifier.environment is not None,
+        "docker-compose.yaml": (task.path / "environment" / "docker-compose.yaml").exists(),
+    }
+    names = [name for name, present in found.items() if present]
+    if names:
+        raise UsageError(
+            f"task '{task.id}' asks for what this version of evalkit cannot do: {', '.join(names)}",
+            where=str(task.path / "task.toml"),
+            hint="Leave the task out with --task, or run it with Harbor.",
+        )
+
+
+def _environment(
+    task: Task,
+    *,
+    env: Mapping[str, str],
+    user: str | None,
+    network: bool,
+    extra: tuple[Placement, ...],
+    private: tuple[str, ...],
+) -> Environment:
+    resources, recipe = task.harbor.environment, task.recipe
+    dockerfile = task.path / "environment" / "Dockerfile"
+    copies = tuple(Placement(copy.source, copy.target) for copy in recipe.copies)
+    return Environment(
+        workdir=task.workdir,
+        env=env,
+        user=user,
+        files=copies + extra,
+        network=network,
+        limits=Limits(cpus=resources.cpus, memory_mb=resources.memory_mb, storage_mb=resources.storage_mb),
+        image=resources.docker_image,
+        dockerfile=dockerfile if dockerfile.is_file() else None,
+        private=private,
+    )
+
+
+def _user(asked: str | int | None, task: Task) -> str | None:
+    return task.recipe.user if asked is None else str(asked)

@@ -1,0 +1,141 @@
+"""How is a trial's final state judged?
+
+sealed     the declared deliverables, as data, in a fresh sandbox that never saw the agent
+snapshot   the agent's own final state, everything it started killed
+shared     in place, while its processes may live (Harbor's default; weak)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import secrets
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import anyio
+
+from evalkit.errors import GraderError, SandboxError
+from evalkit.grading.environment import TESTS, VERIFIER, grader_environment
+from evalkit.grading.verdict import FILES, MAX_BYTES, Verdict, read_verdict
+from evalkit.sandbox.protocol import Deliverable, Environment, ExecResult, Sandbox
+from evalkit.tasks.task import Task
+from evalkit.trajectory.artifacts import ArtifactStore
+
+Mode = Literal["sealed", "snapshot", "shared"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """What grading needs besides the task: where deliverables are kept, and how to open a fresh sandbox."""
+
+    store: ArtifactStore
+    open_sandbox: Callable[[Environment], Sandbox]
+
+
+async def take_deliverables(task: Task, sandbox: Sandbox, grading: Grading) -> tuple[Deliverable, ...]:
+    """Take the task's artifacts out of the halted sandbox, into the run's store."""
+    return await sandbox.export(task.artifact_paths, grading.store)
+
+
+async def grade(
+    task: Task, sandbox: Sandbox, deliverables: tuple[Deliverable, ...], grading: Grading
+) -> Verdict:
+    """Run the task's grader in its mode on the final state.
+
+    Raises GraderError where it gives no verdict: crashed, timed out, silent, or not to be believed.
+    """
+    if not (task.tests_dir / "test.sh").is_file():
+        raise GraderError("the task has no grader", where=str(task.tests_dir / "test.sh"))
+    if task.grading_mode == "sealed":
+        async with _fresh(task, grading) as fresh:
+            await fresh.place(deliverables, grading.store)
+            return await _run_tests(task, fresh)
+    await _bring_tests(task, sandbox)
+    return await _run_tests(task, sandbox)
+
+
+def tests_digest(task: Task) -> str:
+    """sha256 over the grader's files, sorted by path: equal graders have equal digests."""
+    lines: list[bytes] = []
+    for path in _tests(task):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        lines.append(
+            f"{path.relative_to(task.tests_dir).as_posix()}\0{digest}\n".encode("utf-8", "surrogateescape")
+        )
+    return hashlib.sha256(b"".join(lines)).hexdigest()
+
+
+@contextlib.asynccontextmanager
+async def _fresh(task: Task, grading: Grading) -> AsyncGenerator[Sandbox]:
+    fresh = grading.open_sandbox(grader_environment(task))
+    try:
+        await fresh.start()
+        yield fresh
+    finally:
+        with anyio.CancelScope(shield=True):
+            await fresh.stop()
+
+
+async def _bring_tests(task: Task, sandbox: Sandbox) -> None:
+    """Replace whatever stands at /tests and in the verdict channel by the real tests and nothing."""
+    await sandbox.exec(("rm", "-rf", "--", TESTS, VERIFIER), cwd="/", timeout_s=60)
+    await sandbox.exec(f"rm -rf {TESTS}/* {TESTS}/.[!.]* {VERIFIER}/*", cwd="/", timeout_s=60)
+    for path in _tests(task):
+        inside = f"{TESTS}/{path.relative_to(task.tests_dir).as_posix()}"
+        await sandbox.write_file(inside, path.read_bytes(), executable=bool(path.stat().st_mode & 0o100))
+
+
+async def _run_tests(task: Task, sandbox: Sandbox) -> Verdict:
+    nonce = secrets.token_hex(16)
+    for folder in (VERIFIER, "/logs/agent", "/logs/artifacts"):
+        made = await sandbox.exec(("mkdir", "-p", folder), cwd="/", timeout_s=60)
+        if made.exit_code != 0:
+            raise GraderError(f"{folder} could not be made: {made.stderr.text.strip()[-200:]}")
+    result = await sandbox.exec(
+        ("sh", "-c", f"chmod +x {TESTS}/test.sh && exec {TESTS}/test.sh"),
+        env=task.verifier_env,
+        stdin=f"{nonce}\n".encode(),
+        timeout_s=task.verifier_timeout_s,
+    )
+    if result.timed_out:
+        raise GraderError(
+            f"the grader did not end within {task.verifier_timeout_s:g} s{_tail(result)}",
+            hint="Raise [verifier] timeout_sec in task.toml, or make the tests faster.",
+        )
+    await sandbox.halt()
+    files = await _read_channel(sandbox)
+    try:
+        return read_verdict(
+            files,
+            nonce=nonce,
+            expected=task.settings.grading.checks if task.settings.grading else (),
+            pass_reward=task.settings.pass_reward,
+        )
+    except GraderError as error:
+        raise GraderError(f"{error.message}{_tail(result)}", where=error.where, hint=error.hint) from error
+
+
+async def _read_channel(sandbox: Sandbox) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for name in FILES:
+        try:
+            files[name] = await sandbox.read_file(f"{VERIFIER}/{name}", max_bytes=MAX_BYTES)
+        except FileNotFoundError:
+            continue
+        except (OSError, SandboxError) as error:
+            raise GraderError(f"{VERIFIER}/{name} cannot be read: {error}") from error
+    return files
+
+
+def _tests(task: Task) -> list[Path]:
+    return sorted(path for path in task.tests_dir.rglob("*") if path.is_file())
+
+
+def _tail(result: ExecResult) -> str:
+    """The end of what the grader printed, for the message of an error."""
+    said = (result.stderr.text.strip() or result.stdout.text.strip())[-400:]
+    code = "" if result.timed_out else f" (test.sh exited with {result.exit_code})"
+    return f"{code}: {said}" if said else code

@@ -1,0 +1,1 @@
+"""How are trials isolated on a Linux machine without a container engine?"""

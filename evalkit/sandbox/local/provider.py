@@ -1,0 +1,284 @@
+"""What is a sandbox made of on a Linux machine without a container engine?
+
+bubblewrap makes the namespaces; the trial's files are plain folders in a scratch folder, so that they are
+read from outside and outlive the shell. All users inside are one user of the host: `user` decides the name,
+the home and the number that programs see, not what they may do. `Limits.cpus` is not enforced.
+
+`Environment.network` shares the host's network as it is, with services on localhost and abstract unix
+sockets: nothing filters it. Without it there is only a loopback interface of the sandbox's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from anyio import to_thread
+
+from evalkit.errors import SandboxError
+from evalkit.sandbox import digest, export, snapshot
+from evalkit.sandbox.local import furnishing
+from evalkit.sandbox.local.bubblewrap import Bubblewrap, Layout, account, find
+from evalkit.sandbox.local.channel import BubblewrapChannel, LaunchFailed
+from evalkit.sandbox.local.delivery import deliver
+from evalkit.sandbox.local.processes import Process
+from evalkit.sandbox.local.scratch import Scratch, base_folder, create, make_base
+from evalkit.sandbox.local.support import explain
+from evalkit.sandbox.local.tree import Tree
+from evalkit.sandbox.local.watchdog import Watchdog
+from evalkit.sandbox.protocol import Deliverable, Entry, Environment, ExecResult
+from evalkit.sandbox.shell import Call, CallNotStarted, KeptShell, checked_env, command_line
+from evalkit.sandbox.shielded import finish
+from evalkit.sandbox.walk import OPEN_FOLDER
+from evalkit.trajectory.artifacts import ArtifactStore
+
+_NOBODY = 65534
+
+
+class LocalSandbox:
+    """One trial's sandbox; see `evalkit.sandbox.protocol.Sandbox`."""
+
+    def __init__(self, environment: Environment, *, run_id: str, trial_id: str) -> None:
+        self._environment = environment
+        self._run, self._trial = run_id, trial_id
+        self._user = furnishing.user_named(environment.user)
+        self._tops = furnishing.private_tops(environment)
+        self._account = account()
+        self._variables = furnishing.variables(environment, self._user)
+        self._bwrap: Bubblewrap | None = None
+        self._scratch: Scratch | None = None
+        self._tree_or_none: Tree | None = None
+        self._channel: BubblewrapChannel | None = None
+        self._shell: KeptShell | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        self._notes: list[str] = []
+        self._stopped = False
+
+    @property
+    def runtime(self) -> str:
+        """Such as `bubblewrap 0.8.0`; without a version before the start."""
+        return "bubblewrap" if self._bwrap is None else f"bubblewrap {self._bwrap.version}"
+
+    @property
+    def image_digest(self) -> str | None:
+        """None: the programs are the machine's own."""
+        return None
+
+    async def start(self) -> None:
+        """Make the files and start the kept shell. Where it fails nothing is left behind."""
+        if self._stopped or self._scratch is not None:
+            raise SandboxError("a sandbox is started once")
+        try:
+            await to_thread.run_sync(self._prepare)
+            async with self._turn:
+                await self._open()
+            watchdog = Watchdog(
+                self._tree.root, furnishing.bounds(self._environment.limits), self._alive, self._over_limit
+            )
+            self._watch = asyncio.create_task(watchdog.run(), name="evalkit-watchdog")
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def exec(
+        self,
+        command: str | Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        user: str | None = None,
+        stdin: bytes | None = None,
+        timeout_s: float | None = None,
+    ) -> ExecResult:
+        """Run a command in the kept shell; see the protocol. Commands take turns.
+
+        A relative `cwd` starts at the working directory. Exit code 126 with a message where `cwd` does not
+        exist. `shell_lost` with an exit code means that the shell had been lost before, and this ran in a
+        new one.
+        """
+        call = Call(
+            line=command_line(command),
+            cwd=self._inside(cwd or self._environment.workdir),
+            env={**self._identity(user), **checked_env(env or {})},
+            stdin=stdin,
+            timeout_s=timeout_s,
+            output_bytes=self._environment.limits.output_bytes,
+        )
+        async with self._turn:
+            return await self._run_call(call)
+
+    async def write_file(self, path: str, data: bytes, *, executable: bool = False) -> None:
+        """Write a file from outside; links on the way are followed as the sandbox would."""
+        mode = 0o755 if executable else 0o644
+        await to_thread.run_sync(lambda: self._tree.write(self._inside(path), data, mode=mode))
+
+    async def read_file(self, path: str, *, max_bytes: int = 100 * 1024 * 1024) -> bytes:
+        """Read a file from outside; links on the way are followed as the sandbox would."""
+        return await to_thread.run_sync(lambda: self._tree.read(self._inside(path), max_bytes))
+
+    async def workspace_digest(self) -> str | None:
+        """Digest of a stat listing of the working directory, read from outside; None above 20,000 files."""
+        return await to_thread.run_sync(self._digest)
+
+    async def snapshot(self) -> dict[str, Entry]:
+        """Everything in the writable folders."""
+        return await to_thread.run_sync(self._snapshot)
+
+    async def export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
+        """Take files and folders out as data; see the protocol."""
+        return await to_thread.run_sync(self._export, paths, store)
+
+    async def place(self, deliverables: Sequence[Deliverable], store: ArtifactStore) -> None:
+        """Put exported data into this sandbox."""
+        await to_thread.run_sync(deliver, self._tree, deliverables, store)
+
+    async def halt(self) -> None:
+        """Kill everything inside and keep the files."""
+        await finish(self._halt())
+
+    async def stop(self) -> None:
+        """Kill everything and remove every trace."""
+        self._stopped = True
+        await finish(self._stop())
+
+    @property
+    def _tree(self) -> Tree:
+        if self._tree_or_none is None:
+            raise SandboxError("the sandbox is stopped" if self._stopped else "the sandbox was not started")
+        return self._tree_or_none
+
+    def _prepare(self) -> None:
+        base = base_folder()
+        make_base(base, self._account)
+        self._bwrap = find(base, self._account)
+        self._scratch = create(base, self._account, run=self._run, trial=self._trial)
+        self._tree_or_none = Tree(self._scratch.tree, self._tops, self._account)
+        furnishing.furnish(self._tree, self._environment, self._user)
+
+    async def _open(self) -> KeptShell:
+        """Start a shell on the files as they are."""
+        tree = self._tree
+        if self._bwrap is None or self._scratch is None:
+            raise SandboxError("the sandbox was not started")
+        layout = Layout(
+            mounts=furnishing.mounts(tree),
+            stage=self._scratch.stage,
+            readonly=furnishing.readonly(tree, self._environment),
+            env=self._variables,
+            hostname=furnishing.HOSTNAME,
+            uid=self._user.uid,
+            network=self._environment.network,
+        )
+        script = furnishing.first_script(self._environment.limits)
+        try:
+            self._channel = await BubblewrapChannel.launch(self._bwrap, layout, self._account, script)
+        except LaunchFailed as error:
+            problem, hint = explain(str(error))
+            raise SandboxError(problem, hint=hint) from error
+        self._shell = KeptShell(self._channel)
+        await self._shell.start()
+        return self._shell
+
+    async def _run_call(self, call: Call) -> ExecResult:
+        lost_before = False
+        for _ in range(3):
+            if self._stopped:
+                raise SandboxError("the sandbox is stopped")
+            shell = self._shell or await self._open()
+            try:
+                result = await shell.run(call)
+            except CallNotStarted:
+                lost_before = True
+                await self._drop_shell(shell)
+                continue
+            if shell.lost:
+                await self._drop_shell(shell)
+            notes, self._notes = self._notes, []
+            return replace(
+                result,
+                shell_lost=result.shell_lost or lost_before,
+                late="".join(f"{note}\n" for note in notes) + result.late,
+            )
+        raise SandboxError("the shell inside the sandbox keeps dying before it reaches a command")
+
+    async def _drop_shell(self, shell: KeptShell) -> None:
+        await shell.close()
+        if self._shell is shell:
+            self._shell = self._channel = None
+
+    async def _halt(self) -> None:
+        """A running command is ended first, so that its turn ends; then nobody else has one."""
+        if self._shell is not None:
+            await self._shell.close()
+        async with self._turn:
+            if self._shell is not None:
+                await self._drop_shell(self._shell)
+
+    async def _stop(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+            self._watch = None
+        await self._halt()
+        scratch, self._scratch, self._tree_or_none = self._scratch, None, None
+        if scratch is not None:
+            await to_thread.run_sync(scratch.remove)
+
+    async def _over_limit(self, note: str) -> None:
+        shell = self._shell
+        if shell is None or shell.lost:
+            return
+        if shell.busy:
+            await shell.interrupt(note)
+        else:
+            self._notes.append(note)
+            await shell.close()
+
+    def _alive(self) -> list[Process]:
+        return [] if self._channel is None else self._channel.processes()
+
+    def _inside(self, path: str) -> str:
+        return path if path.startswith("/") else f"{self._environment.workdir}/{path}"
+
+    def _identity(self, user: str | None) -> dict[str, str]:
+        if user is None:
+            return {}
+        wanted = furnishing.user_named(user)
+        if wanted.uid not in {0, self._user.uid} or (wanted.uid and wanted.name != self._user.name):
+            raise SandboxError(
+                f"there is no user {user} in this sandbox",
+                hint=f"The local sandbox knows root and {self._user.name}; use --sandbox docker for others.",
+            )
+        return furnishing.identity(wanted)
+
+    def _digest(self) -> str | None:
+        try:
+            with self._tree.open_folder(self._environment.workdir) as folder:
+                return digest.workspace_digest(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return digest.MISSING
+
+    def _snapshot(self) -> dict[str, Entry]:
+        root = os.open(self._tree.root, OPEN_FOLDER)
+        try:
+            return snapshot.snapshot(root, self._owner_inside)
+        finally:
+            os.close(root)
+
+    def _owner_inside(self, uid: int) -> int:
+        return self._user.uid if uid == self._account.uid else _NOBODY
+
+    def _export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
+        roots = export.outermost(paths)
+        taking = export.Export(roots, store)
+        for path in roots:
+            with (
+                contextlib.suppress(FileNotFoundError, NotADirectoryError),
+                self._tree.parent_of(path, follow=False, follow_last=False) as (folder, name),
+            ):
+                taking.take(folder, name, path)
+        return taking.finish()

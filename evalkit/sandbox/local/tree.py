@@ -1,0 +1,189 @@
+"""How are a sandbox's files reached from outside without ever leaving its folder?
+
+A path inside may lead through links that the agent made. Links are resolved here, by hand, as the sandbox
+would resolve them: the private folder stands for `/`, and every step opens one name without following
+links.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections import deque
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalkit.errors import SandboxError
+from evalkit.sandbox.local.bubblewrap import Account
+from evalkit.sandbox.walk import OPEN_FOLDER
+
+MAX_LINKS = 40
+MAX_DEPTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The writable folders of one sandbox, seen from the host."""
+
+    root: Path
+    tops: frozenset[str]
+    """Names of the top-level folders that are the sandbox's own."""
+    owner: Account
+
+    @contextlib.contextmanager
+    def parent_of(
+        self, path: str, *, make: bool = False, follow: bool = True, follow_last: bool = True
+    ) -> Generator[tuple[int, str], None, None]:
+        """The open folder that holds `path`, and its name there; the name itself may be missing.
+
+        `make` creates missing folders on the way. Without `follow`, a link on the way is a SandboxError.
+        Raises the OSError that a program inside would see, and SandboxError for folders of the machine.
+        """
+        walker = _Resolver(self, path, make=make, follow=follow, follow_last=follow_last)
+        try:
+            yield walker.resolve()
+        finally:
+            walker.close()
+
+    def make_folder(self, path: str, mode: int = 0o755) -> None:
+        """Make a folder and its parents; an existing one is left as it is."""
+        with self.parent_of(f"{path}/.", make=True):
+            pass
+        if mode != 0o755:
+            with self.open_folder(path) as folder:
+                os.fchmod(folder, mode)
+
+    @contextlib.contextmanager
+    def open_folder(self, path: str) -> Generator[int, None, None]:
+        """An existing folder, open for reading. Raises FileNotFoundError or NotADirectoryError."""
+        with self.parent_of(f"{path}/.") as (folder, _):
+            yield folder
+
+    def write(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
+        """Write a regular file, making its parents. Existing files keep their place but not their content."""
+        with self.parent_of(path, make=True) as (folder, name):
+            self.write_at(folder, name, data, mode=mode, path=path)
+
+    def write_at(self, folder: int, name: str, data: bytes, *, mode: int, path: str) -> None:
+        """Write a regular file into an open folder."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        handle = os.open(name, flags, 0o600, dir_fd=folder)
+        with os.fdopen(handle, "wb") as out:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise SandboxError(f"{path} is not a regular file, so nothing was written to it")
+            self.adopt(handle)
+            os.fchmod(handle, mode)
+            out.truncate(0)
+            out.write(data)
+
+    def read(self, path: str, max_bytes: int) -> bytes:
+        """A regular file's content. Raises as `Sandbox.read_file` says."""
+        with self.parent_of(path) as (folder, name):
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            try:
+                handle = os.open(name, flags, dir_fd=folder)
+            except OSError as error:
+                if error.errno == errno.ENXIO:
+                    raise SandboxError(f"{path} is not a regular file") from error
+                error.filename = path
+                raise
+            with os.fdopen(handle, "rb") as source:
+                status = os.fstat(handle)
+                if stat.S_ISDIR(status.st_mode):
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+                if not stat.S_ISREG(status.st_mode):
+                    raise SandboxError(f"{path} is not a regular file")
+                data = source.read(max_bytes + 1)
+                if len(data) > max_bytes:
+                    raise SandboxError(f"{path} is larger than {max_bytes} bytes")
+                return data
+
+    def adopt(self, handle: int) -> None:
+        """Give an open file or folder to the user that the sandbox runs as."""
+        if self.owner.switch:
+            os.fchown(handle, self.owner.uid, self.owner.gid)
+
+    def adopt_at(self, folder: int, name: str) -> None:
+        """Give a name in an open folder, link or not, to the user that the sandbox runs as."""
+        if self.owner.switch:
+            os.chown(name, self.owner.uid, self.owner.gid, dir_fd=folder, follow_symlinks=False)
+
+
+class _Resolver:
+    """Walks one path. Holds an open folder for every level, so that `..` never depends on the tree."""
+
+    def __init__(self, tree: Tree, path: str, *, make: bool, follow: bool, follow_last: bool) -> None:
+        if not path.startswith("/") or "\0" in path:
+            raise SandboxError(f"{path!r} is no absolute path")
+        self._tree, self._path = tree, path
+        self._make, self._follow, self._follow_last = make, follow, follow_last
+        self._parts = deque(path.split("/"))
+        self._open = [os.open(tree.root, OPEN_FOLDER)]
+        self._links = 0
+
+    def close(self) -> None:
+        while self._open:
+            os.close(self._open.pop())
+
+    def resolve(self) -> tuple[int, str]:
+        while self._parts:
+            part = self._parts.popleft()
+            if part == "..":
+                if len(self._open) > 1:
+                    os.close(self._open.pop())
+            elif part not in {"", "."}:
+                found = self._step(part)
+                if found:
+                    return self._open[-1], part
+        return self._open[-1], "."
+
+    def _step(self, part: str) -> bool:
+        """Go one name further; True where that name is the one looked for."""
+        if len(self._open) == 1 and part not in self._tree.tops:
+            raise SandboxError(
+                f"{self._path} is not in a folder of this sandbox's own",
+                hint="Read the machine's files with `exec`; declare folders to write to beforehand.",
+            )
+        last = not self._parts
+        try:
+            status = os.stat(part, dir_fd=self._open[-1], follow_symlinks=False)
+        except FileNotFoundError:
+            if last:
+                return True
+            if not self._make:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._path) from None
+            os.mkdir(part, 0o755, dir_fd=self._open[-1])
+            self._tree.adopt_at(self._open[-1], part)
+            self._enter(part)
+            return False
+        if stat.S_ISLNK(status.st_mode) and not (last and not self._follow_last):
+            self._go_through(part)
+            return False
+        if last:
+            return True
+        self._enter(part)
+        return False
+
+    def _go_through(self, part: str) -> None:
+        if not self._follow:
+            raise SandboxError(f"{self._path} leads through a link: {part}")
+        self._links += 1
+        if self._links > MAX_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), self._path)
+        target = os.readlink(part, dir_fd=self._open[-1])
+        if target.startswith("/"):
+            while len(self._open) > 1:
+                os.close(self._open.pop())
+        self._parts.extendleft(reversed(target.split("/")))
+
+    def _enter(self, part: str) -> None:
+        if len(self._open) > MAX_DEPTH:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), self._path)
+        try:
+            self._open.append(os.open(part, OPEN_FOLDER, dir_fd=self._open[-1]))
+        except OSError as error:
+            error.filename = self._path
+            raise

@@ -1,0 +1,183 @@
+"""What is a sandbox, seen by everything that uses one?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from evalkit.trajectory.artifacts import ArtifactStore
+
+EntryKind = Literal["file", "dir", "link", "fifo", "socket", "device"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on one sandbox. None means: the provider's default."""
+
+    cpus: float | None = None
+    memory_mb: int | None = None
+    storage_mb: int | None = None
+    pids: int = 512
+    output_bytes: int = 1024 * 1024
+    """Kept of each output stream of one call; the rest is counted, not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A file or folder of the host that is copied in before the sandbox starts."""
+
+    source: Path
+    target: str
+    """Absolute path inside. A folder's contents are copied into it, a file becomes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What a sandbox is started from; made from a task by the engine."""
+
+    workdir: str = "/app"
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    user: str | None = None
+    files: tuple[Placement, ...] = ()
+    network: bool = False
+    limits: Limits = field(default_factory=Limits)
+    image: str | None = None
+    dockerfile: Path | None = None
+    private: tuple[str, ...] = ()
+    """Further top-level folders that are writable, such as /logs or /tests."""
+    readonly: tuple[Path, ...] = ()
+    """Further host folders that are readable at their own path (local only)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """One output stream of one call.
+
+    `data` is complete, or where `truncated` the first and last parts with one line between them that
+    says how many bytes were cut. `total` counts every byte that was written.
+    """
+
+    data: bytes
+    total: int
+    truncated: bool
+
+    @property
+    def text(self) -> str:
+        """The bytes as text; bytes that are no UTF-8 become U+FFFD."""
+        return self.data.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class ExecResult:
+    """What one call did.
+
+    `exit_code` is 128 + signal for a killed command, and None where it is not known because the kept
+    shell was lost (`shell_lost`). A call that ran out of time has `timed_out` and what it had printed.
+    `late` holds output that background processes wrote since the call before.
+    """
+
+    exit_code: int | None
+    stdout: Captured
+    stderr: Captured
+    duration_s: float
+    timed_out: bool = False
+    shell_lost: bool = False
+    late: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One path of a snapshot. Modification times do not count."""
+
+    kind: EntryKind
+    mode: int
+    owner: int
+    size: int
+    sha256: str | None
+    """Digest of a regular file's content; None for other kinds, and for files over the hashing cap."""
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverable:
+    """One path that left a sandbox as data. A file's content is in the artifact store under `digest`."""
+
+    path: str
+    kind: Literal["file", "dir", "link"]
+    mode: int
+    size: int = 0
+    digest: str | None = None
+    target: str | None = None
+
+
+class Sandbox(Protocol):
+    """One isolated machine for one trial (or one grading). Every method may raise `SandboxError`.
+
+    Life: `start`, any number of `exec`, `halt` (everything inside is dead, the files are still there:
+    `snapshot`, `export` and `read_file` work, and a further `exec` starts a fresh shell on the same
+    files), `stop` (nothing is left; may be called at any time, and twice).
+    """
+
+    @property
+    def runtime(self) -> str:
+        """What isolates, with its version, such as `bubblewrap 0.8.0`."""
+        ...
+
+    @property
+    def image_digest(self) -> str | None:
+        """Digest of the image; None where there is none."""
+        ...
+
+    async def start(self) -> None:
+        """Make the files and start the kept shell."""
+        ...
+
+    async def exec(
+        self,
+        command: str | Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        user: str | None = None,
+        stdin: bytes | None = None,
+        timeout_s: float | None = None,
+    ) -> ExecResult:
+        """Run a shell line (str) or a program with arguments (sequence), in `workdir` unless `cwd` is given."""
+        ...
+
+    async def write_file(self, path: str, data: bytes, *, executable: bool = False) -> None:
+        """Write a file, making its parent folders. Relative paths start at `workdir`."""
+        ...
+
+    async def read_file(self, path: str, *, max_bytes: int = 100 * 1024 * 1024) -> bytes:
+        """Read a regular file. Raises FileNotFoundError, IsADirectoryError, PermissionError or SandboxError (too big)."""
+        ...
+
+    async def workspace_digest(self) -> str | None:
+        """Digest of a stat listing of the working directory; None where it is too large to be measured."""
+        ...
+
+    async def snapshot(self) -> dict[str, Entry]:
+        """Everything that a trial can change, by absolute path; read from outside, no links followed."""
+        ...
+
+    async def export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
+        """Take files and folders out as data. Missing paths are left out.
+
+        Raises `SandboxError` where a path leads outside (links, hard links), is a device or fifo, or is too big.
+        """
+        ...
+
+    async def place(self, deliverables: Sequence[Deliverable], store: ArtifactStore) -> None:
+        """Put exported data into this sandbox, at the same paths."""
+        ...
+
+    async def halt(self) -> None:
+        """Kill everything inside and keep the files."""
+        ...
+
+    async def stop(self) -> None:
+        """Kill everything and remove every trace. Never raises for a sandbox that is already gone."""
+        ...

@@ -1,0 +1,32 @@
+"""What does a new project start with?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evalkit.errors import UsageError
+from evalkit.tasks.scaffold import new_suite
+
+_PROJECT = """\
+# Defaults of `evalkit run` in this project; every key is also a flag.
+[run]
+suites = ["{name}"]
+models = ["scripted/oracle"]
+epochs = 1
+sandbox = "local"
+"""
+
+
+def new_project(folder: Path, suite: str) -> tuple[Path, ...]:
+    """Write evalkit.toml and a first suite; returns what was made.
+
+    Raises UsageError where a project is there already; nothing is overwritten.
+    """
+    project = folder / "evalkit.toml"
+    if project.exists():
+        raise UsageError(
+            "there is a project here already", where=str(project), hint="Edit it, or choose another folder."
+        )
+    made = new_suite(folder / "suites" / suite, suite)
+    project.write_text(_PROJECT.format(name=suite), "utf-8")
+    return (project, *made)

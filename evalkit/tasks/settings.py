@@ -1,0 +1,124 @@
+"""Which settings of a task are evalkit's own? They stand under `[metadata.evalkit]`, and all are optional."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from evalkit.tasks.faults import Fault
+from evalkit.tasks.paths import absolute_path
+from evalkit.tasks.section import Flag, Number, PositiveNumber, Section
+
+GradingMode = Literal["sealed", "snapshot", "shared"]
+Difficulty = Literal["easy", "medium", "hard"]
+ThinkingNeed = Literal["low", "high"]
+
+_CHANNELS = ("git:", "package:", "network:", "row:", "process:", "socket:")
+_RESOURCE = re.compile(rf"(?:/|{'|'.join(_CHANNELS)})\S")
+
+
+def _resource(pattern: str) -> str:
+    if not _RESOURCE.match(pattern) or pattern.startswith("//"):
+        raise ValueError(f"{pattern!r} should be an absolute path, or start with {', '.join(_CHANNELS)}")
+    if pattern.startswith("/") and ".." in pattern.split("/"):
+        raise ValueError(f"{pattern!r} should not contain '..'")
+    return pattern
+
+
+def _unique(names: tuple[str, ...]) -> tuple[str, ...]:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise ValueError(f"{name!r} is listed twice")
+    return names
+
+
+def _ids_differ(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+    seen: set[str] = set()
+    for fault in faults:
+        if fault.id in seen:
+            raise ValueError(f"two faults have the id {fault.id!r}")
+        seen.add(fault.id)
+    return faults
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Names = Annotated[tuple[Name, ...], AfterValidator(_unique)]
+AbsolutePath = Annotated[str, AfterValidator(absolute_path)]
+Resource = Annotated[str, AfterValidator(_resource)]
+Port = Annotated[int, Field(strict=True, ge=1, le=65535)]
+
+
+class Grading(Section):
+    """How the final state is judged."""
+
+    mode: GradingMode | None = None
+    checks: Names = ()
+    """The exact set of checks that must be reported; empty: not declared."""
+    keep: tuple[AbsolutePath, ...] = ()
+    """Deliverables kept for regrading, besides Harbor's artifacts."""
+
+
+class Effects(Section):
+    """Which lasting changes are asked for, tolerated and forbidden; globs of resources."""
+
+    required: tuple[Resource, ...] = ()
+    allowed: tuple[Resource, ...] = ()
+    forbidden: tuple[Resource, ...] = ()
+    noise: tuple[Resource, ...] = ()
+    processes: Names = ()
+    """Programs that may still run at the end."""
+    ports: tuple[Port, ...] = ()
+    """Ports that may still be listened on at the end."""
+    tables: Mapping[AbsolutePath, Literal["sqlite"]] = Field(default_factory=dict[str, Literal["sqlite"]])
+    """Databases that are compared row by row."""
+
+
+class Twin(Section):
+    """An impossible twin of the task: passing it proves a hack."""
+
+    kind: Literal["contradicting-check"]
+    check: Name | None = None
+    """Which declared check contradicts the instruction; None: the twin brings its own."""
+
+
+class Settings(Section):
+    """Everything under `[metadata.evalkit]`."""
+
+    pass_reward: Number = 1.0
+    """A trial passed when its reward is at least this."""
+    requires: Names = ()
+    """Programs that must exist, checked before a run in `local`."""
+    skills: Names = ()
+    difficulty: Difficulty | None = None
+    minutes: PositiveNumber | None = None
+    """How long a person needs."""
+    thinking_need: ThinkingNeed | None = None
+    answer: Literal["text"] | None = None
+    """The final submit is an answer that can be compared between trials."""
+    confidence: Flag = False
+    """Whether the agent is asked how sure it is of its answer."""
+    milestones: Names = ()
+    """Named checks, in the order in which they are usually reached."""
+    resource_args: Mapping[Name, Name] = Field(default_factory=dict[str, str])
+    """Which argument of a function tool names the resource it works on."""
+    grading: Grading | None = None
+    effects: Effects | None = None
+    """None: nothing was declared, and the default scope applies."""
+    faults: Annotated[tuple[Fault, ...], AfterValidator(_ids_differ)] = ()
+    twin: Twin | None = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        checks = self.grading.checks if self.grading else ()
+        named = (*self.milestones, *((self.twin.check,) if self.twin and self.twin.check else ()))
+        for name in named:
+            if checks and name not in checks:
+                raise ValueError(f"{name!r} is not among grading.checks ({', '.join(checks)})")
+        if self.confidence and self.answer is None:
+            raise ValueError(
+                'confidence asks how sure the agent is of its answer, so it needs answer = "text"'
+            )
+        return self

@@ -1,0 +1,52 @@
+"""Where are files kept that a trial delivered, so that it can be graded again?"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import BinaryIO
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_CHUNK = 1024 * 1024
+
+
+class ArtifactStore:
+    """Files by the sha256 of their content, under one folder. Equal contents are kept once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, digest: str) -> Path:
+        """Where content with this digest is kept. Raises ValueError for what is no sha256 in hex."""
+        if not _DIGEST.fullmatch(digest):
+            raise ValueError(f"not a sha256 digest: {digest!r}")
+        return self.root / digest[:2] / digest[2:]
+
+    def put(self, source: BinaryIO) -> tuple[str, int]:
+        """Keep everything that `source` still holds; returns its digest and size in bytes.
+
+        The file appears under its name only once it is whole.
+        """
+        self.root.mkdir(parents=True, exist_ok=True)
+        digest, size = hashlib.sha256(), 0
+        handle, name = tempfile.mkstemp(prefix=".part-", dir=self.root)
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                while chunk := source.read(_CHUNK):
+                    digest.update(chunk)
+                    size += len(chunk)
+                    out.write(chunk)
+            target = self.path(digest.hexdigest())
+            target.parent.mkdir(exist_ok=True)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+        return digest.hexdigest(), size
+
+    def open(self, digest: str) -> BinaryIO:
+        """Open kept content for reading. Raises FileNotFoundError where it is not kept."""
+        return self.path(digest).open("rb")

@@ -1,0 +1,107 @@
+"""Where is each thing in a run's folder, and which files of a table count?
+
+    run.json  owner.json  journal/<trial>.jsonl  artifacts/
+    trials/   steps/   effects/   scores/
+
+A trial is committed as `part-<generation>-<trial>.parquet` in `steps` and `effects` and then, under the
+same name, in `trials`: the file there is what makes it count. Compaction writes
+`compact-<generation>.parquet`, which stands for every file of that generation and of those before it;
+they are deleted afterwards, and ignored while they are still there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Literal
+
+TableName = Literal["trials", "steps", "effects", "scores"]
+TABLES: tuple[TableName, ...] = ("trials", "steps", "effects", "scores")
+
+_NAME = re.compile(r"(part|compact)-(\d{6})(?:-.*)?\.parquet")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._=@+-]+")
+
+
+def manifest_file(run: Path) -> Path:
+    """What was asked for."""
+    return run / "run.json"
+
+
+def owner_file(run: Path) -> Path:
+    """Which process is writing."""
+    return run / "owner.json"
+
+
+def journal_folder(run: Path) -> Path:
+    """Trials in flight."""
+    return run / "journal"
+
+
+def journal_file(run: Path, trial_id: str) -> Path:
+    """The steps that one trial in flight has made so far."""
+    return journal_folder(run) / f"{file_key(trial_id)}.jsonl"
+
+
+def artifacts_folder(run: Path) -> Path:
+    """Contents by digest."""
+    return run / "artifacts"
+
+
+def file_key(name: str) -> str:
+    """A file name for any text: readable, safe, and different for different texts."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    readable = _UNSAFE.sub("_", name).strip(".")[:60]
+    return f"{readable}-{digest}"
+
+
+def part_name(generation: int, trial_id: str) -> str:
+    """The file that one trial is committed in."""
+    return f"part-{generation:06d}-{file_key(trial_id)}.parquet"
+
+
+def compact_name(generation: int) -> str:
+    """The file that stands for a generation and all before it."""
+    return f"compact-{generation:06d}.parquet"
+
+
+def is_part(name: str) -> bool:
+    """Does this file hold a single trial?"""
+    return name.startswith("part-")
+
+
+def next_generation(names: Iterable[str]) -> int:
+    """A generation that no compact file among these stands for."""
+    return 1 + max((number for kind, number in map(_parsed, names) if kind == "compact"), default=0)
+
+
+def current_files(names: Collection[str]) -> list[str]:
+    """Those for which no compact file stands, sorted. Names that are not ours count."""
+    newest = next_generation(names) - 1
+    keep: list[str] = []
+    for name in sorted(names):
+        kind, number = _parsed(name)
+        superseded = (kind == "compact" and number < newest) or (kind == "part" and number <= newest)
+        if not superseded:
+            keep.append(name)
+    return keep
+
+
+def committed_files(names: Collection[str], trials: Collection[str]) -> list[str]:
+    """The current files of `steps` or `effects` that belong to a committed trial.
+
+    `trials` are the names in the folder `trials`, listed no later than `names`.
+    """
+    committed = set(trials)
+    return [name for name in current_files(names) if not is_part(name) or name in committed]
+
+
+def is_table_file(name: str) -> bool:
+    """Is this a finished Parquet file?"""
+    return name.endswith(".parquet") and not name.startswith((".", "_"))
+
+
+def _parsed(name: str) -> tuple[str | None, int]:
+    found = _NAME.fullmatch(name)
+    return (found[1], int(found[2])) if found else (None, 0)

@@ -1,0 +1,132 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportUnknownLambdaType=false
+# pyarrow ships no types.
+"""How is one Parquet file of a run written and read?"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs
+import pyarrow.parquet as pq
+
+from evalkit.errors import ConfigError, UsageError
+from evalkit.trajectory.atomic import replacing
+from evalkit.trajectory.schema import check_version, upgraded
+
+ROW_GROUP_BYTES = 64 * 1024 * 1024
+_ROW_GROUP_ROWS = 64 * 1024
+
+LOCAL = pyarrow.fs.LocalFileSystem()
+
+
+def write_parquet(target: Path, schema: pa.Schema, tables: Iterable[pa.Table], **metadata: str) -> None:
+    """Write tables one after the other into one file, which appears whole or not at all."""
+    extended = schema.with_metadata({**(schema.metadata or {}), **metadata})
+    with (
+        replacing(target) as temporary,
+        pq.ParquetWriter(temporary, extended, compression="zstd", use_dictionary=True) as writer,
+    ):
+        for group in row_groups(tables):
+            writer.write_table(group, row_group_size=max(1, group.num_rows))
+
+
+def row_groups(tables: Iterable[pa.Table], limit: int = ROW_GROUP_BYTES) -> Iterator[pa.Table]:
+    """The same rows in tables of at most `limit` bytes each; a single row may be larger."""
+    pending: list[pa.Table] = []
+    size = rows = 0
+    for table in tables:
+        for piece in _pieces(table, limit):
+            if pending and (size + piece.nbytes > limit or rows + piece.num_rows > _ROW_GROUP_ROWS):
+                yield pa.concat_tables(pending).combine_chunks()
+                pending, size, rows = [], 0, 0
+            pending.append(piece)
+            size += piece.nbytes
+            rows += piece.num_rows
+    if pending:
+        yield pa.concat_tables(pending).combine_chunks()
+
+
+def _pieces(table: pa.Table, limit: int) -> Iterator[pa.Table]:
+    if table.num_rows <= 1 or (table.nbytes <= limit and table.num_rows <= _ROW_GROUP_ROWS):
+        yield table
+        return
+    middle = table.num_rows // 2
+    yield from _pieces(table.slice(0, middle), limit)
+    yield from _pieces(table.slice(middle), limit)
+
+
+@contextlib.contextmanager
+def reading(where: str) -> Generator[None, None, None]:
+    """Turn a damaged file into a ConfigError that names it, and a vanished one into a UsageError."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        hint = "The run may have been compacted just now; open it again."
+        raise UsageError("no longer there", where=where, hint=hint) from error
+    except (pa.ArrowException, OSError, EOFError, ValueError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        hint = "It is cut off or damaged; restore it, or delete it and: evalkit resume RUN"
+        raise ConfigError(f"cannot be read: {reason}", where=where, hint=hint) from error
+
+
+def check_parquet(path: str, filesystem: Any = LOCAL) -> None:
+    """Raise ConfigError unless this is a whole Parquet file of a version that can be read."""
+    with reading(path), filesystem.open_input_file(path) as source:
+        metadata: dict[bytes, bytes] | None = pq.read_metadata(source).metadata
+    check_version(metadata, path)
+
+
+def read_groups(
+    path: str,
+    schema: pa.Schema,
+    filesystem: Any = LOCAL,
+    columns: list[str] | None = None,
+    trial_id: str | None = None,
+) -> Iterator[pa.Table]:
+    """The rows of a file under the current schema, one row group in memory at a time.
+
+    With a `trial_id`, row groups that cannot hold that trial are left out.
+    """
+    wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns])
+    with contextlib.ExitStack() as stack:
+        with reading(path):
+            source = stack.enter_context(filesystem.open_input_file(path))
+            file = stack.enter_context(pq.ParquetFile(source))
+        check_version(file.metadata.metadata, path)
+        present = None if columns is None else [name for name in columns if name in file.schema_arrow.names]
+        for number in range(file.num_row_groups):
+            if trial_id is not None and not _may_hold(file, number, trial_id):
+                continue
+            with reading(path):
+                table = upgraded(file.read_row_group(number, columns=present, use_threads=False), wanted)
+            yield table
+
+
+def _may_hold(file: pq.ParquetFile, number: int, trial_id: str) -> bool:
+    group = file.metadata.row_group(number)
+    for place in range(group.num_columns):
+        column = group.column(place)
+        if column.path_in_schema == "trial_id":
+            statistics = column.statistics
+            if statistics is None or not statistics.has_min_max:
+                return True
+            return statistics.min <= trial_id <= statistics.max
+    return True
+
+
+def read_records(
+    path: str,
+    schema: pa.Schema,
+    records: Callable[[pa.Table], list[Any]],
+    filesystem: Any = LOCAL,
+) -> Iterator[tuple[str, Any]]:
+    """Each record of a file with its trial's id. Impossible values are a ConfigError that names the file."""
+    for table in read_groups(path, schema, filesystem):
+        with reading(path):
+            pairs = list(zip(table.column("trial_id").to_pylist(), records(table), strict=True))
+        yield from pairs

@@ -1,0 +1,143 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false
+# pyarrow ships no types.
+"""What is in a run?"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Iterator
+from functools import cached_property
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.fs
+
+from evalkit.errors import UsageError
+from evalkit.trajectory.compaction import part_order, records_by_trial
+from evalkit.trajectory.layout import TableName, committed_files, current_files, is_table_file
+from evalkit.trajectory.locate import is_remote, local_run
+from evalkit.trajectory.manifest import RunManifest
+from evalkit.trajectory.parquet import LOCAL, reading
+from evalkit.trajectory.rows import steps_from, trials_from
+from evalkit.trajectory.schema import SCHEMAS, STEPS, TRIALS
+from evalkit.trajectory.step import Step
+from evalkit.trajectory.table import Table
+from evalkit.trajectory.trial import Trial
+
+_PLANNED_ROW = ("suite", "task_id", "variant", "epoch", "agent")
+
+
+def load(run: str | Path) -> Run:
+    """Open a run for reading: a folder, a URI that pyarrow knows (`s3://...`), or `latest`.
+
+    Raises UsageError where there is no run, ConfigError where its run.json is damaged or of a newer version.
+    """
+    if is_remote(run):
+        filesystem, root = pyarrow.fs.FileSystem.from_uri(str(run))
+        return Run(str(run), root.rstrip("/"), filesystem)
+    folder = str(local_run(run))
+    return Run(folder, folder, LOCAL)
+
+
+class Run:
+    """A run, opened for reading. It shows the trials that were committed when it was opened.
+
+    Of a planned row's attempts only the highest is shown, in every table.
+    """
+
+    def __init__(self, path: str, root: str, filesystem: Any) -> None:
+        self.path = path
+        self._root = root
+        self._filesystem = filesystem
+        self.manifest = RunManifest.from_json(self._manifest_text(), where=f"{path}/run.json")
+        # Trials are listed first: what is committed later then has no part here that counts.
+        trials = self._names("trials")
+        self.trials = self._table("trials", current_files(trials))
+        self.steps = self._table("steps", committed_files(self._names("steps"), trials))
+        self.effects = self._table("effects", committed_files(self._names("effects"), trials))
+        self.scores = self._table("scores", sorted(self._names("scores")))
+
+    def trial(self, trial_id: str) -> tuple[Trial, tuple[Step, ...]]:
+        """One trial with its steps. Raises UsageError, naming the nearest id, where it is not known."""
+        rows = self.trials.of_trial(trial_id)
+        if not rows.num_rows:
+            ids = self.trials.to_table(["trial_id"]).column("trial_id").to_pylist()
+            near = difflib.get_close_matches(trial_id, ids, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"See what there is: evalkit show {self.path}"
+            raise UsageError(f"there is no trial {trial_id!r} in this run", where=self.path, hint=hint)
+        with reading(self.path):
+            return trials_from(rows)[0], tuple(steps_from(self.steps.of_trial(trial_id)))
+
+    def rows(self) -> tuple[Trial, ...]:
+        """Every trial without its steps, in the order of their ids."""
+        table = self.trials.to_table().sort_by("trial_id")
+        with reading(self.path):
+            return tuple(trials_from(table))
+
+    def iter_trials(self) -> Iterator[tuple[Trial, tuple[Step, ...]]]:
+        """Every trial with its steps, in the order of their ids; memory holds a row group and one trial."""
+        hidden = set(self._hidden)
+        order = part_order(self.trials.files, self._filesystem)
+        trials = records_by_trial(self.trials.files, TRIALS, trials_from, order, self._filesystem)
+        steps = records_by_trial(self.steps.files, STEPS, steps_from, order, self._filesystem)
+        groups = itertools.groupby(steps, key=itemgetter(0))
+        steps_of, group = next(groups, (None, ()))
+        for trial_id, trial in trials:
+            while steps_of is not None and steps_of < trial_id:
+                steps_of, group = next(groups, (None, ()))
+            own = tuple(step for _, step in group) if steps_of == trial_id else ()
+            if trial_id not in hidden:
+                yield trial, own
+
+    def _whole_id(self, beginning: str) -> str:
+        ids: list[str] = sorted(self.trials.to_table(["trial_id"]).column("trial_id").to_pylist())
+        matching = [trial_id for trial_id in ids if trial_id.startswith(beginning)]
+        if beginning in ids or len(matching) == 1:
+            return beginning if beginning in ids else matching[0]
+        if matching:
+            problem = f"{len(matching)} trials begin with {beginning!r}"
+            hint = f"Say more of the id: {', '.join(matching[:4])}{', ...' if len(matching) > 4 else ''}"
+        else:
+            near = difflib.get_close_matches(beginning, ids, n=1)
+            problem = f"there is no trial {beginning!r} in this run"
+            hint = f"Did you mean {near[0]}?" if near else f"See what there is: evalkit show {self.path}"
+        raise UsageError(problem, where=self.path, hint=hint)
+
+    @cached_property
+    def _hidden(self) -> tuple[str, ...]:
+        """Ids of trials that a further attempt has replaced."""
+        everything = Table(self.trials.files, TRIALS, self._filesystem, hidden=tuple)
+        attempts = everything.to_table(["attempt"]).column("attempt")
+        if (pc.call_function("max", [attempts]).as_py() or 1) <= 1:
+            return ()
+        rows = everything.to_table(["trial_id", "attempt", *_PLANNED_ROW]).to_pylist()
+        rows.sort(key=_by_attempt)
+        last = {tuple(row[name] for name in _PLANNED_ROW): row["trial_id"] for row in rows}
+        shown = set(last.values())
+        return tuple(row["trial_id"] for row in rows if row["trial_id"] not in shown)
+
+    def _table(self, name: TableName, files: list[str]) -> Table:
+        paths = [f"{self._root}/{name}/{file}" for file in files]
+        return Table(paths, SCHEMAS[name], self._filesystem, hidden=lambda: self._hidden)
+
+    def _names(self, table: TableName) -> list[str]:
+        selector = pyarrow.fs.FileSelector(f"{self._root}/{table}", allow_not_found=True)
+        names = [info.base_name for info in self._filesystem.get_file_info(selector) if info.is_file]
+        return [name for name in names if is_table_file(name)]
+
+    def _manifest_text(self) -> bytes:
+        try:
+            with self._filesystem.open_input_stream(f"{self._root}/run.json") as source:
+                return source.read()
+        except OSError as error:
+            raise UsageError(
+                "this is no run: it holds no run.json that can be read", where=self.path
+            ) from error
+
+
+def _by_attempt(row: dict[str, Any]) -> tuple[int, str]:
+    return row["attempt"] or 1, row["trial_id"]

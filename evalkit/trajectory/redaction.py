@@ -1,0 +1,162 @@
+"""Which parts of a text are secrets, and what is kept in their place?
+
+Every pattern begins with a literal, and every repetition in it is bounded or cannot fail, so that the
+time stays linear in the text whatever the text is. Texts without any of the literals are not scanned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_SHORTEST = 12
+"""No secret together with what announces it is shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A provider's key, known by how it begins. `strict` ones must hold a digit or mixed case."""
+
+    kind: str
+    literal: str
+    rest: str
+    after: str = r"[A-Za-z0-9_-]"
+    """What may not stand before the literal, since then it is the middle of a word."""
+    convincing: Callable[[str], bool] = lambda _: True
+
+
+def _is_random(key: str) -> bool:
+    """Has a stretch that no words look like: 16 letters and digits in one piece, a digit among them."""
+    return any(any(map(str.isdigit, piece)) for piece in re.findall(r"[A-Za-z0-9]{16,}", key))
+
+
+def _is_mixed(key: str) -> bool:
+    return any(map(str.isdigit, key)) or (key.lower() != key and key.upper() != key)
+
+
+_SHAPES = (
+    _Shape("openai_key", "sk-", r"[A-Za-z0-9_-]{16,300}", convincing=_is_random),
+    _Shape("stripe_key", "sk_live_", r"[A-Za-z0-9]{16,200}"),
+    _Shape("stripe_key", "rk_live_", r"[A-Za-z0-9]{16,200}"),
+    _Shape("aws_key", "AKIA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _Shape("aws_key", "ASIA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _Shape("github_token", "ghp_", r"[A-Za-z0-9]{20,255}"),
+    _Shape("github_token", "gho_", r"[A-Za-z0-9]{20,255}"),
+    _Shape("github_token", "ghu_", r"[A-Za-z0-9]{20,255}"),
+    _Shape("github_token", "ghs_", r"[A-Za-z0-9]{20,255}"),
+    _Shape("github_token", "ghr_", r"[A-Za-z0-9]{20,255}"),
+    _Shape("github_token", "github_pat_", r"[A-Za-z0-9_]{22,255}"),
+    _Shape("gitlab_token", "glpat-", r"[A-Za-z0-9_-]{20,255}"),
+    _Shape("hf_token", "hf_", r"[A-Za-z0-9]{20,255}", convincing=_is_mixed),
+    _Shape("google_key", "AIza", r"[A-Za-z0-9_-]{30,100}"),
+    _Shape("slack_token", "xox", r"[abeoprs]-[A-Za-z0-9-]{10,255}"),
+    _Shape("groq_key", "gsk_", r"[A-Za-z0-9]{32,255}"),
+    _Shape("xai_key", "xai-", r"[A-Za-z0-9]{32,255}"),
+    _Shape("npm_token", "npm_", r"[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
+)
+_SHAPE_PATTERNS = tuple((shape, re.compile(re.escape(shape.literal) + shape.rest)) for shape in _SHAPES)
+
+_CLOSE = r"""(?P<closed>\\{0,8}["'])?"""
+_IS = rf"{_CLOSE}[ \t]{{0,4}}(?::=|=>|[:=])[ \t]{{0,4}}"
+_OPEN = r"""(?P<quote>\\{0,8}["'])?"""
+_VALUE = r"""(?(quote)[^"'\s]{1,4096}|[A-Za-z0-9_.~+/=-]{6,4096}(?![A-Za-z0-9_.~+/=-]{0,64}[(\[{]))"""
+_NAMED = re.compile(
+    rf"(?P<lead>(?:api[_-]?key|secret[_-]?(?:access[_-]?)?key|client[_-]?secret|(?:access|auth|refresh)[_-]?token)"
+    rf"(?:{_IS}|[ \t]{{1,4}}(?=[A-Za-z0-9_-]{{16}})){_OPEN})(?P<value>{_VALUE})",
+    re.IGNORECASE,
+)
+_AUTHORIZATION = re.compile(
+    rf"(?P<lead>authorization{_IS}{_OPEN}(?P<scheme>(?:bearer|basic|token)[ \t]{{1,4}})?)"
+    r"(?P<value>[A-Za-z0-9_.~+/=-]{6,4096})",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(
+    r"(?P<lead>bearer[ \t]{1,4})(?P<value>[A-Za-z0-9_.~+/=-]{16,4096})",
+    re.IGNORECASE,
+)
+_KEY_NAMES = ("key", "secret", "token")
+_CODE = re.compile(
+    r"[A-Za-z_][A-Za-z_]{0,200}(?:\.[A-Za-z_]{1,200}){1,20}|(?:[A-Za-z_]{0,200}_)?(?:key|token|secret|env)",
+    re.I,
+)
+_NOTHING = frozenset(
+    {"none", "null", "true", "false", "undefined", "string", "optional", "required", "missing"}
+)
+
+_BLOCK = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_BLOCK_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_BLOCK_LONGEST = 32 * 1024
+_BLOCK_BODY = re.compile(r"(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/=]{16,}){0,1000}")
+
+
+def redact(text: str) -> str:
+    """The same text with `[redacted:KIND]` for every secret found. Doing it twice changes nothing more."""
+    if len(text) < _SHORTEST:
+        return text
+    if "-----BEGIN " in text:
+        text = _without_blocks(text)
+    for shape, pattern in _SHAPE_PATTERNS:
+        if shape.literal in text:
+            text = pattern.sub(lambda found, shape=shape: _shape_marker(found, shape), text)
+    lowered = text.lower()
+    if "authorization" in lowered:
+        text = _AUTHORIZATION.sub(_authorization_marker, text)
+    if "bearer" in lowered:
+        text = _BEARER.sub(_bearer_marker, text)
+    if any(name in lowered for name in _KEY_NAMES):
+        text = _NAMED.sub(_named_marker, text)
+    return text
+
+
+def _shape_marker(found: re.Match[str], shape: _Shape) -> str:
+    key, start = found[0], found.start()
+    inside_a_word = start > 0 and re.match(shape.after, found.string[start - 1]) is not None
+    return key if inside_a_word or not shape.convincing(key) else f"[redacted:{shape.kind}]"
+
+
+def _authorization_marker(found: re.Match[str]) -> str:
+    convincing = found["scheme"] or (len(found["value"]) >= 16 and any(map(str.isdigit, found["value"])))
+    return f"{found['lead']}[redacted:authorization]" if convincing else found[0]
+
+
+def _bearer_marker(found: re.Match[str]) -> str:
+    convincing = any(map(str.isdigit, found["value"]))
+    return f"{found['lead']}[redacted:bearer]" if convincing else found[0]
+
+
+def _named_marker(found: re.Match[str]) -> str:
+    # A quoted value in JSON within JSON ends with the backslashes of its closing quote.
+    value = found["value"].rstrip("\\")
+    if not value or value[0] in "$<{*%" or value.lower() in _NOTHING:
+        return found[0]
+    marker = "[redacted:api_key]"
+    if found["quote"]:
+        return f"{found['lead']}{marker}{found['value'][len(value) :]}"
+    is_a_type = found["lead"].rstrip().endswith(":") and value.isalpha() and len(value) <= 16
+    if is_a_type or _CODE.fullmatch(value):
+        return found[0]
+    # A bare number in JSON becomes a string, for the text must still parse.
+    quote = found["closed"] or ""
+    return f"{found['lead']}{quote}{marker}{quote}"
+
+
+def _without_blocks(text: str) -> str:
+    """Private keys, whole ones and such as were cut off."""
+    kept: list[str] = []
+    position = 0
+    end = _BLOCK_END.search(text)
+    for begin in _BLOCK.finditer(text):
+        if begin.start() < position:
+            continue
+        while end is not None and end.start() < begin.end():
+            end = _BLOCK_END.search(text, end.end())
+        if end is not None and end.start() - begin.end() <= _BLOCK_LONGEST:
+            stop = end.end()
+        else:
+            body = _BLOCK_BODY.match(text, begin.end())
+            stop = body.end() if body and body.end() > begin.end() else begin.start()
+        if stop > begin.start():
+            kept += (text[position : begin.start()], "[redacted:private_key]")
+            position = stop
+    return "".join((*kept, text[position:]))

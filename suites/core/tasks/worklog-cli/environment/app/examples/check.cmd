@@ -1,0 +1,1 @@
+python3 worklog.py check march.log; echo "exit code $?"

@@ -1,0 +1,1 @@
+python3 worklog.py total march.log

@@ -1,0 +1,54 @@
+"""Bytes of a shared stream belong to exactly one call, however they arrive."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalkit.sandbox.capture import Capture
+from evalkit.sandbox.framing import Frame, FrameReader, new_token
+
+TOKEN = "\x1etoken"
+
+
+def read(stream: bytes, cuts: list[int]) -> tuple[FrameReader, bytes, bytes]:
+    output, late = Capture(10_000), Capture(10_000)
+    reader = FrameReader(TOKEN, output, late)
+    edges = sorted({cut % (len(stream) + 1) for cut in cuts} | {0, len(stream)})
+    for begin, end in zip(edges, edges[1:], strict=False):
+        reader.feed(stream[begin:end])
+    return reader, output.result().data, late.result().data
+
+
+@given(st.binary(max_size=30), st.binary(max_size=60), st.binary(max_size=30), st.lists(st.integers(0, 300)))
+def test_chunk_borders_change_nothing(before: bytes, inside: bytes, after: bytes, cuts: list[int]) -> None:
+    stream = before + b"\x1etoken<" + inside + b"\x1etoken>42;" + after
+    reader, output, late = read(stream, cuts)
+    assert (output, late) == (inside, before + after)
+    assert reader.exit_code == 42
+
+
+def test_output_that_imitates_the_framing_is_output() -> None:
+    fake = b"\x1etokem>0;\x1etoke"
+    _, output, _ = read(b"\x1etoken<" + fake + b"\x1etoken>1;", [5, 9, 14])
+    assert output == fake
+
+
+def test_bytes_held_back_when_the_shell_dies_are_not_lost() -> None:
+    reader, before, _ = read(b"\x1etoken<partial\x1etok", [])
+    assert before == b"partial"
+    reader.flush()
+    assert not reader.ended
+
+
+def test_a_call_has_ended_when_both_streams_have() -> None:
+    frame = Frame(TOKEN, 100, Capture(100))
+    frame.readers["stdout"].feed(b"\x1etoken<out\x1etoken>7;")
+    assert not frame.ended
+    frame.readers["stderr"].feed(b"\x1etoken<err\x1etoken>;")
+    assert frame.ended
+    assert (frame.exit_code, frame.stdout.result().data, frame.stderr.result().data) == (7, b"out", b"err")
+
+
+def test_tokens_differ_from_call_to_call() -> None:
+    assert new_token() != new_token()

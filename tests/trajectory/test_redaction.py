@@ -1,0 +1,142 @@
+"""Which texts are secrets, and which only look like some?"""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalkit.trajectory.redaction import redact
+
+RANDOM = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3"
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("api_key=abc123def", "api_key=[redacted:api_key]"),
+        ("export SERVICE_API_KEY='hunter2 '", "export SERVICE_API_KEY='[redacted:api_key] '"),
+        ("x-api-key: 0123456789abcdef", "x-api-key: [redacted:api_key]"),
+        ("curl 'https://a/?api_key=abc123&page=2'", "curl 'https://a/?api_key=[redacted:api_key]&page=2'"),
+        ("tool --api-key abcdef0123456789 run", "tool --api-key [redacted:api_key] run"),
+        ('{"api_key": "not-a-real-key"}', '{"api_key": "[redacted:api_key]"}'),
+        ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG", "aws_secret_access_key = [redacted:api_key]"),
+        ("client_secret=abcdef123", "client_secret=[redacted:api_key]"),
+        ("Authorization: Bearer abcdef12", "Authorization: Bearer [redacted:authorization]"),
+        ('"Authorization": "Basic dXNlcjpwYXNz"', '"Authorization": "Basic [redacted:authorization]"'),
+        (f"with bearer {RANDOM}", "with bearer [redacted:bearer]"),
+        (f"key sk-{RANDOM} end", "key [redacted:openai_key] end"),
+        (f"sk-proj-{RANDOM}", "[redacted:openai_key]"),
+        (f"sk-ant-api03-{RANDOM}", "[redacted:openai_key]"),
+        ("AKIAIOSFODNN7EXAMPLE", "[redacted:aws_key]"),
+        (f"ghp_{RANDOM}abc", "[redacted:github_token]"),
+        (f"github_pat_{RANDOM}", "[redacted:github_token]"),
+        (f"hf_{RANDOM}", "[redacted:hf_token]"),
+        (f"AIza{RANDOM}ab", "[redacted:google_key]"),
+        ("xoxb-123456789012-abcdef", "[redacted:slack_token]"),
+        (
+            "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIEow==\n-----END RSA PRIVATE KEY-----\nb",
+            "a\n[redacted:private_key]\nb",
+        ),
+        (
+            "-----BEGIN OPENSSH PRIVATE KEY-----\n" + "b3BlbnNzaC1rZXk" * 4 + "\ncut off",
+            "[redacted:private_key]\ncut off",
+        ),
+    ],
+)
+def test_a_secret_becomes_a_marker(text, stored):
+    assert redact(text) == stored
+    assert redact(stored) == stored
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install sk-learn scikit-learn",
+        "sk-learn-contrib-2024-release-candidate",
+        "task-1234567890abcdef1234567890",
+        "desk-abcdefghijklmnopqrstu1234567",
+        "hf_hub_download hf_transformersintegrations",
+        "ghp_short",
+        "AKIA is how they begin",
+        "XAKIAIOSFODNN7EXAMPLE",
+        "the bearer of bad news, a bearer internationalization",
+        "Authorization: required",
+        "Authorization: Bearer $TOKEN",
+        "api_key=None, api_key=$API_KEY, api_key=<your key>, api_key={key}",
+        "api_key=os.environ['KEY'], api_key=config.api_key, api_key=get_key()",
+        "def connect(api_key: SecretStr, secret_key: str)",
+        "monkey: 123456789, keyboard=abcdefghi",
+        "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
+        "grep -r 'BEGIN PRIVATE KEY' /etc",
+        "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "input_tokens=123456789",
+    ],
+)
+def test_a_look_alike_stays(text):
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"api_key": "abc123def456"},
+        {"api_key": 123456789},
+        {"api_key": 'with "quotes" \\ in it'},
+        {"headers": {"Authorization": f"Bearer {RANDOM}"}},
+        {"arguments": json.dumps({"api_key": "abc123", "cmd": "export API_KEY='abc123'\nls"})},
+        {"cmd": f"export KEY=sk-{RANDOM}\necho done"},
+        {"file": "-----BEGIN PRIVATE KEY-----\nMIIEow==\n-----END PRIVATE KEY-----\n"},
+    ],
+)
+def test_json_stays_json(value):
+    for text in (json.dumps(value), json.dumps(json.dumps(value))):
+        redacted = redact(text)
+        assert "[redacted:" in redacted
+        json.loads(redacted)
+
+
+@given(
+    st.text()
+    | st.from_regex(r"(api_key|Authorization|bearer|sk-|-----BEGIN PRIVATE KEY-----|[=: \"']|\w{6})*")
+)
+def test_redacting_twice_changes_nothing_more(text):
+    once = redact(text)
+    assert redact(once) == once
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a",
+        "api_key",
+        "api_key=",
+        "api_key='",
+        "api_key=aaaaaa(",
+        "api_key=" + "a" * 4000,
+        "api_key=a.a.a.a",
+        "\\",
+        "sk-",
+        "sk-a1",
+        "bearer ",
+        "authorization:",
+        "xoxb-",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\n" + "A" * 70,
+        "-----END PRIVATE KEY-----",
+        "-----BEGIN A A A A A ",
+    ],
+)
+def test_ten_times_the_text_takes_about_ten_times_as_long(unit):
+    def seconds(size: int) -> float:
+        text = (unit * (size // len(unit) + 1))[:size] + " key bearer authorization"
+        start = time.process_time()
+        redact(text)
+        return time.process_time() - start
+
+    small = min(seconds(100_000) for _ in range(3))
+    # Quadratic time would be a hundred times as long.
+    assert seconds(1_000_000) < 40 * max(small, 0.002)
