@@ -49,7 +49,7 @@ def plain_inspect(turns: int) -> None:
 
     @solver
     def loop():  # type: ignore[no-untyped-def]
-        async def solve(state: TaskState, generate: Generate) -> TaskState:
+        async def solve(state: TaskState, _: Generate) -> TaskState:
             tools = [bash(timeout=60)]
             for _ in range(turns):
                 output = await get_model().generate(state.messages, tools=tools)

@@ -112,6 +112,8 @@ class Project:
     settings: ProjectSettings = field(default_factory=ProjectSettings)
     path: Path | None = None
     """The evalkit.toml; None where there is none."""
+    bundled: Path = _content.ROOT
+    """The folder that holds the content that comes with evalkit."""
 
     def file(self, name: str) -> Path:
         """A path that evalkit.toml names: relative ones start at the project's folder."""
@@ -130,6 +132,8 @@ class Project:
         An existing path is used as it is (relative to the working directory, then to the project).
         Raises UsageError for an unknown name, and for one that means different files.
         """
+        if not name.strip():
+            raise UsageError(f"the name of a {kind.removesuffix('s')} is empty", hint=self._hint(kind, name))
         with readable(Path(name)):
             for path in (Path(name), self.file(name)):
                 if path.exists():
@@ -137,7 +141,7 @@ class Project:
             return self._by_name(kind, name)
 
     def _folders(self, kind: Kind) -> tuple[Path, ...]:
-        own, bundled = self.root / kind, _content.ROOT / kind
+        own, bundled = self.root / kind, self.bundled / kind
         return (own,) if own.resolve() == bundled.resolve() else (own, bundled)
 
     def _by_name(self, kind: Kind, name: str) -> Path:

@@ -19,6 +19,7 @@ from evalkit.tomlkeys import KeyPath, key_lines
 
 M = TypeVar("M", bound=BaseModel)
 _MAX_DEPTH = 40
+_SUBJECT = re.compile(r"^(Input|String|Tuple|Dictionary|Value) should")
 _REASONS = {
     "missing": "this key is required",
     "model_type": "should be a table",
@@ -163,7 +164,8 @@ def _reason(detail: Mapping[str, Any]) -> str:
     known = _REASONS.get(str(detail["type"]))
     if known is not None:
         return known
-    reason = str(detail["msg"]).removeprefix("Value error, ").replace("Input should", "should", 1)
+    reason = _SUBJECT.sub("should", str(detail["msg"]).removeprefix("Value error, "))
+    reason = reason.replace(" after validation", "")
     given = detail["input"]
     if detail["type"] == "value_error" or not isinstance(given, str | int | float):
         return reason

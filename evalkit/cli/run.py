@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evalkit.errors import Incomplete
+
+if TYPE_CHECKING:
+    from evalkit.engine.prepare import Prepared
 
 LOUD = (
     "No --model was given: running scripted/oracle, which plays each task's own solution. No model is tested."
@@ -16,7 +19,7 @@ LOUD = (
 
 def run(
     suites: Annotated[
-        list[str] | None, typer.Argument(metavar="[SUITE]...", help="Suites by name or path.")
+        list[str] | None, typer.Argument(metavar="SUITE", help="Suites by name or path.")
     ] = None,
     model: Annotated[
         list[str] | None,
@@ -41,7 +44,7 @@ def run(
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
     time_limit: Annotated[
-        float | None, typer.Option(min=0.001, help="Seconds of the agent per trial.")
+        float | None, typer.Option(min=0.001, max=1e9, help="Seconds of the agent per trial.")
     ] = None,
     max_trials: Annotated[int | None, typer.Option(min=1, help="Trials at the same time.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
@@ -49,8 +52,8 @@ def run(
 ) -> None:
     """Run suites in sandboxes and record every step."""
     from evalkit.cli.console import note, print_json
-    from evalkit.engine.prepare import RunFlags, prepare
     from evalkit.cli.plan_table import plan_as_json, print_plan
+    from evalkit.engine.prepare import RunFlags, prepare
 
     flags = RunFlags(
         suites=tuple(suites or ()),
@@ -81,7 +84,7 @@ def run(
     _start(prepared, json=json)
 
 
-def _start(prepared, *, json: bool) -> None:  # type: ignore[no-untyped-def]
+def _start(prepared: Prepared, *, json: bool) -> None:
     from evalkit.cli.console import print_json
     from evalkit.cli.progress import live_progress
     from evalkit.cli.run_table import print_run, run_as_json

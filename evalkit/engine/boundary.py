@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from evalkit.errors import Origin, TrialError
 
@@ -24,8 +25,13 @@ def attribute(error: Exception) -> Failure:
 
     Errors that name their origin keep it; anything else is a defect of evalkit itself: `harness`.
     """
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
+    error = _innermost(error)
     if isinstance(error, TrialError):
         return Failure(error.origin, type(error).__name__, str(error))
     return Failure("harness", type(error).__name__, f"{type(error).__name__}: {error}")
+
+
+def _innermost(error: Exception) -> Exception:
+    """What a group of one stands for: task groups wrap what their only task raised."""
+    inner = cast("tuple[Exception, ...]", getattr(error, "exceptions", ()))
+    return _innermost(inner[0]) if len(inner) == 1 else error

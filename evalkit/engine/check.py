@@ -61,9 +61,11 @@ def _finding(task: str, oracle: Sequence[Trial], nop: Sequence[Trial]) -> Findin
     problems: list[str] = []
     if len(oracle) < ORACLE_TIMES or not nop:
         problems.append("the check was interrupted before this task was proven")
-    for trial in (*oracle, *nop):
-        if trial.status == "unscored":
-            problems.append(f"{trial.model} is unscored ({trial.error_origin}): {trial.error_message}")
+    problems += [
+        f"{trial.model} is unscored ({trial.error_origin}): {trial.error_message}"
+        for trial in (*oracle, *nop)
+        if trial.status == "unscored"
+    ]
     failed = [trial for trial in oracle if trial.status == "failed"]
     if failed:
         problems.append(f"the oracle failed {len(failed)} of {len(oracle)} times{_failed_checks(failed[0])}")

@@ -113,9 +113,13 @@ def _stop_reason(ledger: Ledger) -> StopReason | None:
 
 def _total(thinks: Iterable[Think], read: Callable[[Think], Number | None]) -> Number | None:
     """The sum over all generations; None where one of them did not report it, or there is none."""
-    values = [read(think) for think in thinks]
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
+    sums: Number | None = None
+    for think in thinks:
+        value = read(think)
+        if value is None:
+            return None
+        sums = value if sums is None else sums + value
+    return sums
 
 
 def _last(values: Iterable[str | None]) -> str | None:

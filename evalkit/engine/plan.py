@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from evalkit.engine.agent import Agent
 from evalkit.engine.limits import AgentLimits
 from evalkit.errors import UsageError
-from evalkit.grading.environment import refuse_unsupported
+from evalkit.grading.environment import refuse_unsupported, refuse_without_docker
 from evalkit.tasks.suite import Suite
 from evalkit.tasks.task import Task
 from evalkit.trajectory.canonical import canonical_json
@@ -61,6 +61,7 @@ def make_plan(suites: Sequence[Suite], agents: Sequence[Agent], asked: Asked) ->
     for suite in suites:
         for task in _chosen(suite, asked):
             refuse_unsupported(task)
+            refuse_without_docker(task)
             limits = _limits(suite, task, asked)
             epochs = asked.epochs or suite.run.epochs or 1
             trials += [

@@ -84,6 +84,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None) -> Prepared:
         load_tool_settings(tools),
     )
     _refuse_thinking(agents)
+    _refuse_cost_limits(suites, agents)
     asked = Asked(
         task=flags.task or settings.task,
         limit=flags.limit or settings.limit,
@@ -97,7 +98,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None) -> Prepared:
         agents=agents,
         plan=make_plan(suites, agents, asked),
         sandbox=_sandbox(flags.sandbox or settings.sandbox or "local"),
-        max_trials=flags.max_trials or settings.max_trials or default_max_trials(),
+        max_trials=flags.max_trials or settings.max_trials or _suites_max(suites) or default_max_trials(),
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
         warnings=tuple(warning for suite in suites for warning in suite.warnings),
@@ -158,6 +159,23 @@ def _refuse_thinking(agents: Sequence[Agent]) -> None:
                 f"{agent.model} cannot be given the thinking budget '{agent.thinking}'",
                 hint="This version sends no thinking budgets yet: --thinking default",
             )
+
+
+def _refuse_cost_limits(suites: Sequence[Suite], agents: Sequence[Agent]) -> None:
+    if all(agent.model.route == "scripted" for agent in agents):
+        return
+    for suite in suites:
+        if suite.run.cost_limit is not None:
+            raise UsageError(
+                f"the suite '{suite.name}' sets a cost limit, which this version cannot enforce yet",
+                where=str(suite.path / "suite.toml"),
+                hint="Take cost_limit out, and bound the run with --token-limit and --step-limit.",
+            )
+
+
+def _suites_max(suites: Sequence[Suite]) -> int | None:
+    asked = [suite.run.max_trials for suite in suites if suite.run.max_trials is not None]
+    return min(asked) if asked else None
 
 
 def _in_project(project: Project, path: str | Path | None) -> Path | None:

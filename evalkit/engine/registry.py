@@ -15,7 +15,7 @@ def scripted() -> type[ModelAPI]:
     return ScriptedModel
 
 
-@sandboxenv(name="evalkit-local")
+@sandboxenv(name="evalkit-local")  # pyright: ignore[reportUntypedClassDecorator]  Inspect's own
 class EvalkitLocal(InspectSandbox):
     """The local sandbox (bubblewrap) for any Inspect task."""
 

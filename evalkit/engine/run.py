@@ -6,7 +6,7 @@ import os
 import platform
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -45,6 +45,7 @@ def run_plan(
     *,
     run_id: str,
     sandbox_kind: str,
+    readonly: tuple[Path, ...],
     max_trials: int,
     progress: Progress,
 ) -> RunResult:
@@ -56,6 +57,7 @@ def run_plan(
     context = RunContext(
         run_id=run_id,
         sandbox=sandbox_kind,
+        readonly=readonly,
         host=host_class(),
         writer=writer,
         progress=progress,
@@ -63,7 +65,7 @@ def run_plan(
     )
     tasks = _inspect_tasks(plan, context, result)
     try:
-        inspect_ai.eval(
+        inspect_ai.eval(  # pyright: ignore[reportUnknownMemberType]  Inspect's own
             tasks,
             model=None,
             display="none",
@@ -125,8 +127,9 @@ def open_model(agent: Agent) -> Model:
 def _sample(planned: PlannedTrial, context: RunContext) -> Sample:
     scripted = planned.agent.model.route == "scripted"
     with_solution = scripted and find_persona(planned.agent.model.name).needs_solution
+    environment = agent_environment(planned.task, with_solution=with_solution)
     request = SandboxRequest(
-        environment=agent_environment(planned.task, with_solution=with_solution),
+        environment=replace(environment, readonly=context.readonly),
         run_id=context.run_id,
         trial_id=planned.trial_id(context.run_id),
         lazy=True,

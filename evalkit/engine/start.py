@@ -6,19 +6,13 @@ import importlib.metadata
 import platform
 import subprocess
 import uuid
-from collections.abc import Sequence
-
-import anyio
 
 from evalkit import __version__
+from evalkit.engine.needs import check_needs
 from evalkit.engine.prepare import Prepared
 from evalkit.engine.recorder import now
 from evalkit.engine.run import RunResult, host_class, run_plan
 from evalkit.engine.trial import Progress
-from evalkit.errors import UsageError
-from evalkit.sandbox import open_sandbox
-from evalkit.sandbox.protocol import Environment
-from evalkit.tasks.task import Task
 from evalkit.trajectory.manifest import AgentEntry, PlannedRow, RunManifest, SuiteEntry
 from evalkit.trajectory.writer import RunWriter
 
@@ -31,46 +25,17 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
     """
     run_id = f"{prepared.out.name}-{uuid.uuid4().hex[:8]}"
     tasks = {trial.task.path: trial.task for trial in prepared.plan}
-    anyio.run(_check_programs, tuple(tasks.values()), prepared, run_id)
+    check_needs(tuple(tasks.values()), prepared.sandbox, prepared.readonly, run_id=run_id)
     writer = RunWriter.create(prepared.out, _manifest(prepared, run_id))
     return run_plan(
         prepared.plan,
         writer,
         run_id=run_id,
         sandbox_kind=prepared.sandbox,
+        readonly=prepared.readonly,
         max_trials=prepared.max_trials,
         progress=progress,
     )
-
-
-async def _check_programs(tasks: Sequence[Task], prepared: Prepared, run_id: str) -> None:
-    """Start one sandbox and look for every program that a task says it needs."""
-    needed: dict[str, list[str]] = {}
-    for task in tasks:
-        for program in task.programs:
-            needed.setdefault(program, []).append(task.id)
-    probe = open_sandbox(
-        prepared.sandbox,
-        Environment(readonly=prepared.readonly),
-        run_id=run_id,
-        trial_id="preflight",
-    )
-    try:
-        await probe.start()
-        missing = [
-            program
-            for program in sorted(needed)
-            if (await probe.exec(("sh", "-c", 'command -v "$1"', "sh", program), cwd="/")).exit_code != 0
-        ]
-    finally:
-        await probe.stop()
-    if missing:
-        lines = [f"{program} (needed by {', '.join(sorted(needed[program]))})" for program in missing]
-        raise UsageError(
-            f"programs are missing in the {prepared.sandbox} sandbox: {'; '.join(lines)}",
-            hint="The local sandbox sees the machine's own /usr and /opt: install them there, for example "
-            f"apt-get install {' '.join(missing)}, or leave the tasks out with --task.",
-        )
 
 
 def _manifest(prepared: Prepared, run_id: str) -> RunManifest:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 import anyio
@@ -19,10 +20,11 @@ from evalkit.engine.boundary import INTERRUPTED, attribute
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.loop import LoopInput, Outcome, react
 from evalkit.engine.plan import PlannedTrial
-from evalkit.engine.recorder import Recorder, Stopwatch
+from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.scripted_model import current_script
 from evalkit.engine.tools import agent_tools
 from evalkit.grading.grader import Grading, grade, take_deliverables, tests_digest
+from evalkit.grading.setup import set_up
 from evalkit.models.scripted import find_persona
 from evalkit.sandbox import open_sandbox
 from evalkit.sandbox.protocol import Environment, Sandbox
@@ -55,6 +57,8 @@ class RunContext:
 
     run_id: str
     sandbox: str
+    readonly: tuple[Path, ...]
+    """Further host folders that sandboxes may read."""
     host: str
     writer: RunWriter
     progress: Progress
@@ -65,7 +69,7 @@ async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, conte
     """Run one trial to its end and commit it, whatever happens. Only cancellation is raised on."""
     ledger, queued = Ledger(), Stopwatch()
     async with context.slots:
-        ledger.queue_s = queued.seconds
+        ledger.queue_s, ledger.started_at = queued.seconds, now()
         context.progress.started(planned)
         recorder = _recorder(planned, context)
         try:
@@ -128,6 +132,8 @@ async def _phases(
     with _clock(ledger, "start_s"):
         await sandbox.start()
     ledger.runtime, ledger.image_digest = sandbox.runtime, sandbox.image_digest
+    with _clock(ledger, "setup_s"):
+        await set_up(planned.task, sandbox)
     with _clock(ledger, "agent_s"):
         ledger.outcome = await _agent(planned, sandbox, model, recorder)
     with _clock(ledger, "grade_s"):
@@ -163,7 +169,8 @@ async def _judge(planned: PlannedTrial, sandbox: Sandbox, context: RunContext, l
 
     def open_grader(environment: Environment) -> Sandbox:
         trial_id = f"{planned.trial_id(context.run_id)}.grader"
-        return open_sandbox(context.sandbox, environment, run_id=context.run_id, trial_id=trial_id)
+        extended = replace(environment, readonly=context.readonly)
+        return open_sandbox(context.sandbox, extended, run_id=context.run_id, trial_id=trial_id)
 
     grading = Grading(store=context.writer.artifacts, open_sandbox=open_grader)
     ledger.grader_digest = tests_digest(task)

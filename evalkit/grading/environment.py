@@ -39,7 +39,10 @@ def grader_environment(task: Task) -> Environment:
         env={**task.env, **task.verifier_env},
         user=_user(task.harbor.verifier.user, task),
         network=task.verifier_network,
-        extra=(Placement(task.tests_dir, TESTS),),
+        extra=tuple(
+            Placement(file, f"{TESTS}/{file.relative_to(task.tests_dir).as_posix()}")
+            for file in task.test_files
+        ),
         private=(LOGS, TESTS),
     )
 
@@ -54,12 +57,10 @@ def refuse_unsupported(task: Task) -> None:
         "[[environment.mcp_servers]]": bool(environment.mcp_servers),
         "gpus": bool(environment.gpus),
         "tpu": environment.tpu is not None,
-        'os = "windows"': environment.os != "linux",
         'network_mode = "allowlist"': "allowlist"
         in {environment.network_mode, harbor.agent.network_mode, verifier.network_mode},
         "[[verifier.collect]]": bool(verifier.collect),
         "[verifier.environment]": verifier.environment is not None,
-        "docker-compose.yaml": (task.path / "environment" / "docker-compose.yaml").exists(),
     }
     names = [name for name, present in found.items() if present]
     if names:
@@ -67,6 +68,16 @@ def refuse_unsupported(task: Task) -> None:
             f"task '{task.id}' asks for what this version of evalkit cannot do: {', '.join(names)}",
             where=str(task.path / "task.toml"),
             hint="Leave the task out with --task, or run it with Harbor.",
+        )
+
+
+def refuse_without_docker(task: Task) -> None:
+    """Raise UsageError for a task whose Dockerfile only an image build can honour."""
+    if task.recipe.needs_docker is not None:
+        raise UsageError(
+            f"task '{task.id}' needs docker: {task.recipe.needs_docker}",
+            where=str(task.path),
+            hint="The local sandbox builds no images. Leave the task out with --task.",
         )
 
 
@@ -91,7 +102,7 @@ def _environment(
         limits=Limits(cpus=resources.cpus, memory_mb=resources.memory_mb, storage_mb=resources.storage_mb),
         image=resources.docker_image,
         dockerfile=dockerfile if dockerfile.is_file() else None,
-        private=private,
+        private=private + tuple(recipe.folders),
     )
 
 

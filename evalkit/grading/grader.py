@@ -12,13 +12,13 @@ import hashlib
 import secrets
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import anyio
 
 from evalkit.errors import GraderError, SandboxError
 from evalkit.grading.environment import TESTS, VERIFIER, grader_environment
+from evalkit.grading.setup import set_up
 from evalkit.grading.verdict import FILES, MAX_BYTES, Verdict, read_verdict
 from evalkit.sandbox.protocol import Deliverable, Environment, ExecResult, Sandbox
 from evalkit.tasks.task import Task
@@ -60,7 +60,7 @@ async def grade(
 def tests_digest(task: Task) -> str:
     """sha256 over the grader's files, sorted by path: equal graders have equal digests."""
     lines: list[bytes] = []
-    for path in _tests(task):
+    for path in task.test_files:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         lines.append(
             f"{path.relative_to(task.tests_dir).as_posix()}\0{digest}\n".encode("utf-8", "surrogateescape")
@@ -73,6 +73,7 @@ async def _fresh(task: Task, grading: Grading) -> AsyncGenerator[Sandbox]:
     fresh = grading.open_sandbox(grader_environment(task))
     try:
         await fresh.start()
+        await set_up(task, fresh)
         yield fresh
     finally:
         with anyio.CancelScope(shield=True):
@@ -83,7 +84,7 @@ async def _bring_tests(task: Task, sandbox: Sandbox) -> None:
     """Replace whatever stands at /tests and in the verdict channel by the real tests and nothing."""
     await sandbox.exec(("rm", "-rf", "--", TESTS, VERIFIER), cwd="/", timeout_s=60)
     await sandbox.exec(f"rm -rf {TESTS}/* {TESTS}/.[!.]* {VERIFIER}/*", cwd="/", timeout_s=60)
-    for path in _tests(task):
+    for path in task.test_files:
         inside = f"{TESTS}/{path.relative_to(task.tests_dir).as_posix()}"
         await sandbox.write_file(inside, path.read_bytes(), executable=bool(path.stat().st_mode & 0o100))
 
@@ -128,10 +129,6 @@ async def _read_channel(sandbox: Sandbox) -> dict[str, bytes]:
         except (OSError, SandboxError) as error:
             raise GraderError(f"{VERIFIER}/{name} cannot be read: {error}") from error
     return files
-
-
-def _tests(task: Task) -> list[Path]:
-    return sorted(path for path in task.tests_dir.rglob("*") if path.is_file())
 
 
 def _tail(result: ExecResult) -> str:

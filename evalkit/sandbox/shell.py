@@ -97,6 +97,7 @@ class KeptShell:
         self._late = Capture(LATE_BYTES)
         self._pump: asyncio.Task[None] | None = None
         self._notes: list[str] = []
+        self._killing = asyncio.Lock()
         self.lost = False
 
     async def start(self) -> None:
@@ -135,7 +136,8 @@ class KeptShell:
         if self._frame is None:
             await self._channel.close()
         else:
-            await self._channel.kill_call()
+            async with self._killing:
+                await self._channel.kill_call()
 
     @property
     def busy(self) -> bool:
@@ -182,7 +184,9 @@ class KeptShell:
                 await finish(self._kill(frame))
                 raise
             if timed_out:
-                await self._kill(frame)
+                await finish(self._kill(frame))
+            async with self._killing:  # or a kill that is under way would hit the next command
+                pass
         finally:
             self._frame = None
         if self.lost and not frame.started:
@@ -219,7 +223,8 @@ class KeptShell:
         return True
 
     async def _kill(self, frame: Frame) -> None:
-        await self._channel.kill_call()
+        async with self._killing:
+            await self._channel.kill_call()
         if not await self._ended(frame, FRAME_GRACE_S):
             await self.close()
 

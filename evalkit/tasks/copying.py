@@ -14,6 +14,8 @@ from evalkit.textfile import read_text
 
 _GLOB = re.compile(r"[*?\[]")
 _ARCHIVE = re.compile(r"\.(tar|tar\.(gz|bz2|xz|zst)|tgz|tbz2?|txz)$", re.IGNORECASE)
+_CACHES = "**/__pycache__\n**/*.pyc\n"
+"""Never copied: installing a task from a wheel compiles its Python files, and that must change nothing."""
 _REMOTE = re.compile(r"(?:https?|ftp|git|ssh)://|git@|https?:")
 
 
@@ -31,14 +33,13 @@ class Copy:
 
 
 class Context:
-    """The folder that a Dockerfile may copy from, without what its .dockerignore leaves out."""
+    """The folder that a Dockerfile may copy from, without caches and what its .dockerignore leaves out."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         ignore_file = root / ".dockerignore"
-        self._rules: tuple[Rule, ...] = (
-            dockerignore_rules(read_text(ignore_file)) if ignore_file.is_file() else ()
-        )
+        ignored = read_text(ignore_file) if ignore_file.is_file() else ""
+        self._rules: tuple[Rule, ...] = dockerignore_rules(_CACHES + ignored)
 
     def find(self, pattern: str) -> list[Path]:
         """The files and folders that a source of COPY names, sorted.
@@ -57,14 +58,12 @@ class Context:
 
     def files(self, folder: Path) -> list[Path] | None:
         """The files of a folder that are not left out; None where all of it is taken."""
-        if not self._rules:
-            return None
         files = list(files_below(folder))
         kept = [file for file in files if not self.leaves_out(file)]
         return None if len(kept) == len(files) else kept
 
     def leaves_out(self, path: Path) -> bool:
-        """Whether .dockerignore names this file."""
+        """Whether this file is a cache, or .dockerignore names it."""
         return ignores(self._rules, path.relative_to(self.root).as_posix())
 
     def _named(self, name: str) -> list[Path]:

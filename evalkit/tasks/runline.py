@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from evalkit.tasks import packages
 
+_OPERATORS = "();<>|&"
 _PLAIN = re.compile(r"[A-Za-z0-9_./*?+=,:@%-]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*")
 _PIP_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:\[[^\]]*\])?\s*(?:[<>=!~;].*)?")
@@ -63,9 +64,9 @@ def read_run(
 
 def _commands(line: str) -> list[list[str]] | None:
     """A shell line as simple commands; None where it is more than commands joined by `&&` and `;`."""
-    if re.search(r"[`$(){}|<>]|(?<!&)&(?!&)|\\", line.replace("\\\n", " ")):
+    if re.search(r"[`${}\\]", line):
         return None
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&")
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=_OPERATORS)
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
@@ -76,6 +77,8 @@ def _commands(line: str) -> list[list[str]] | None:
     for token in tokens:
         if token in ("&&", ";"):
             commands.append([])
+        elif not token.strip(_OPERATORS) and token:
+            return None
         else:
             commands[-1].append(token)
     return [command for command in commands if command]

@@ -118,7 +118,5 @@ class Settings(Section):
             if checks and name not in checks:
                 raise ValueError(f"{name!r} is not among grading.checks ({', '.join(checks)})")
         if self.confidence and self.answer is None:
-            raise ValueError(
-                'confidence asks how sure the agent is of its answer, so it needs answer = "text"'
-            )
+            raise ValueError('confidence is asked of an answer, so it needs answer = "text"')
         return self

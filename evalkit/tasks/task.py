@@ -17,7 +17,7 @@ from evalkit.tasks.instruction import read_instruction
 from evalkit.tasks.paths import inside
 from evalkit.tasks.recipe import Recipe, read_recipe
 from evalkit.tasks.settings import GradingMode, Settings
-from evalkit.tasks.tree import check_tree
+from evalkit.tasks.tree import check_tree, files_below
 from evalkit.textfile import read_text, readable
 from evalkit.tomlfile import TomlFile
 
@@ -114,6 +114,11 @@ class Task:
     def tests_dir(self) -> Path:
         """The folder that holds test.sh."""
         return self.path / "tests"
+
+    @property
+    def test_files(self) -> tuple[Path, ...]:
+        """Every file below tests/, sorted; Python's caches are none of the task's."""
+        return tuple(file for file in files_below(self.tests_dir) if "__pycache__" not in file.parts)
 
     @property
     def solution_dir(self) -> Path:

@@ -62,13 +62,14 @@ class Run:
         self.scores = self._table("scores", sorted(self._names("scores")))
 
     def trial(self, trial_id: str) -> tuple[Trial, tuple[Step, ...]]:
-        """One trial with its steps. Raises UsageError, naming the nearest id, where it is not known."""
+        """One trial with its steps, by its id or a beginning that only it has.
+
+        Raises UsageError, naming the nearest ids, where it is not known.
+        """
         rows = self.trials.of_trial(trial_id)
         if not rows.num_rows:
-            ids = self.trials.to_table(["trial_id"]).column("trial_id").to_pylist()
-            near = difflib.get_close_matches(trial_id, ids, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"See what there is: evalkit show {self.path}"
-            raise UsageError(f"there is no trial {trial_id!r} in this run", where=self.path, hint=hint)
+            trial_id = self._whole_id(trial_id)
+            rows = self.trials.of_trial(trial_id)
         with reading(self.path):
             return trials_from(rows)[0], tuple(steps_from(self.steps.of_trial(trial_id)))
 

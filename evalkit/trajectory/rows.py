@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportAttributeAccessIssue=false
 # pyarrow ships no types.
 """How does a record become rows of a table, and rows become records again?"""
 
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.schema import EFFECTS, SCORES, STEPS, TRIALS
@@ -17,6 +19,7 @@ from evalkit.trajectory.score import Score
 from evalkit.trajectory.step import Act, Event, Prompt, Step, Think
 from evalkit.trajectory.trial import Trial
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STEP_TYPES: dict[str, type[Prompt | Think | Act | Event]] = {
     kind.kind: kind for kind in (Prompt, Think, Act, Event)
 }
@@ -68,10 +71,16 @@ def steps_from(table: pa.Table) -> list[Step]:
         record = _STEP_TYPES.get(kind)
         if record is None:
             raise ValueError(f"unknown kind of step: {kind!r}")
-        part = table if len(places) == 1 else table.take(rows)
+        part = table if len(places) == 1 else _of_kind(table, rows[0])
         for place, step in zip(rows, _records(part, record), strict=True):
             steps[place] = step
     return steps
+
+
+def _of_kind(table: pa.Table, example: int) -> pa.Table:
+    # Compared with a value of the column itself, because a Python value makes pyarrow import pandas.
+    column = table.column("kind")
+    return table.filter(pc.equal(column, column[example]))
 
 
 def _table(records: Sequence[object], schema: pa.Schema, **constant: str) -> pa.Table:
@@ -102,6 +111,8 @@ def _records(table: pa.Table, record: type[Any]) -> list[Any]:
 
 
 def _values(column: pa.ChunkedArray, default: object) -> list[Any]:
+    if pa.types.is_timestamp(column.type):
+        return [None if value is None else _time(value) for value in column.cast(pa.int64()).to_pylist()]
     values: list[Any] = column.to_pylist()
     if pa.types.is_map(column.type):
         return [None if value is None else dict(value) for value in values]
@@ -110,6 +121,14 @@ def _values(column: pa.ChunkedArray, default: object) -> list[Any]:
     if column.null_count and default is not None and default is not dataclasses.MISSING:
         return [default if value is None else value for value in values]
     return values
+
+
+def _time(microseconds: int) -> datetime:
+    # By hand, because pyarrow imports pandas to make times.
+    try:
+        return _EPOCH + timedelta(microseconds=microseconds)
+    except OverflowError as error:
+        raise ValueError(f"no time that Python can hold: {microseconds} microseconds from 1970") from error
 
 
 def _attribute(column: str) -> str:

@@ -80,32 +80,30 @@ class Table:
     def of_trial(self, trial_id: str) -> pa.Table:
         """The rows of one trial; none where it is unknown or was replaced."""
         if trial_id in self._hidden():
-            return self.schema.empty_table()
+            return _no_rows(self.schema)
+        wanted = _text_array([trial_id])[0]
         own_part = f"-{file_key(trial_id)}.parquet"
         files = (
             path for path in self.files if not is_part(path.rpartition("/")[2]) or path.endswith(own_part)
         )
         groups = (
-            rows.filter(pc.equal(rows.column("trial_id"), trial_id))
+            rows.filter(pc.equal(rows.column("trial_id"), wanted))
             for path in files
             for rows in read_groups(path, self.schema, self._filesystem, trial_id=trial_id)
         )
-        return pa.concat_tables([self.schema.empty_table(), *groups])
+        return pa.concat_tables([_no_rows(self.schema), *groups])
 
     def _visible(self, columns: Sequence[str] | None) -> pa.Table:
         names = list(self.schema.names if columns is None else columns)
         unknown = [name for name in names if name not in self.schema.names]
         if unknown:
             raise KeyError(f"no column {unknown[0]!r}; there are {', '.join(self.schema.names)}")
-        return (
-            pa.concat_tables(self._groups(names)) if self.files else self.schema.empty_table().select(names)
-        )
+        return pa.concat_tables(self._groups(names))
 
     def _groups(self, names: list[str]) -> Iterator[pa.Table]:
-        hidden = pa.array(self._hidden(), pa.string())
+        hidden = _text_array(self._hidden())
         needed = names if "trial_id" in names else [*names, "trial_id"]
-        empty = pa.schema([self.schema.field(name) for name in names]).empty_table()
-        yield empty
+        yield _no_rows(pa.schema([self.schema.field(name) for name in names]))
         for path in self.files:
             for rows in read_groups(path, self.schema, self._filesystem, needed):
                 if len(hidden):
@@ -118,3 +116,17 @@ class Table:
             with reading(path):
                 for _ in read_groups(path, self.schema, self._filesystem):
                     pass
+
+
+# `pa.array` and `Schema.empty_table` import pandas, to look whether they were given something of it; that
+# takes longer than most commands.
+
+
+def _no_rows(schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_batches([], schema=schema)
+
+
+def _text_array(texts: Sequence[str]) -> pa.Array:
+    builder = pa.lib.StringBuilder()
+    builder.append_values(list(texts))
+    return builder.finish()

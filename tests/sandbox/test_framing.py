@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +17,7 @@ def read(stream: bytes, cuts: list[int]) -> tuple[FrameReader, bytes, bytes]:
     output, late = Capture(10_000), Capture(10_000)
     reader = FrameReader(TOKEN, output, late)
     edges = sorted({cut % (len(stream) + 1) for cut in cuts} | {0, len(stream)})
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in itertools.pairwise(edges):
         reader.feed(stream[begin:end])
     return reader, output.result().data, late.result().data
 

@@ -1,7 +1,10 @@
-"""Every mistake in a task gives one ConfigError with file, line where known, and a hint where there is one."""
+"""Every mistake in a task gives one ConfigError: file, line where known, and a hint where there is one."""
 
 import os
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,259 +15,267 @@ from evalkit.tasks.task import load_task
 EVALKIT = "[metadata.evalkit]\n"
 FAULT = '[[metadata.evalkit.faults]]\nid = "f"\n'
 
-# name: (task.toml, text that follows the path of the task folder, hint)
+# name: (task.toml, text that follows the path of task.toml, hint)
 BAD_TOML: dict[str, tuple[str, str, str | None]] = {
-    "an unclosed string": ('source = "x\n', "/task.toml:1: not valid TOML: Illegal character '\\n'", None),
+    "an unclosed string": ('source = "x\n', ":1: not valid TOML: Illegal character '\\n'", None),
     "a key given twice": (
         "[agent]\ntimeout_sec = 1\ntimeout_sec = 2\n",
-        "/task.toml:3: not valid TOML: Cannot overwrite a value",
+        ":3: not valid TOML: Cannot overwrite a value",
         None,
     ),
-    "a bare word": ("[agent]\nuser = me\n", "/task.toml:2: not valid TOML: Invalid value", None),
-    "deep nesting": ("a = " + "[" * 5000, "/task.toml: values are nested too deeply", None),
+    "a bare word": ("[agent]\nuser = me\n", ":2: not valid TOML: Invalid value", None),
+    "deep nesting": ("a = " + "[" * 5000, ": values are nested too deeply", None),
     "many levels of tables": (
         f"[{'.'.join('a' * 60)}]\n",
-        "/task.toml: values are nested too deeply: at most 40 levels are read",
+        ": values are nested too deeply: at most 40 levels are read",
         None,
     ),
     "a number of 10,000 digits": (
         "a = 0x" + "f" * 10_000,
-        "/task.toml: not valid TOML: a number has more than 64 bits",
+        ": not valid TOML: a number has more than 64 bits",
         None,
     ),
     "a negative timeout": (
         "[agent]\n# seconds\ntimeout_sec = -5\n",
-        "/task.toml:3: agent.timeout_sec: should be greater than 0, not -5",
+        ":3: agent.timeout_sec: should be greater than 0, not -5",
         None,
     ),
     "a NaN timeout": (
         "[verifier]\ntimeout_sec = nan\n",
-        "/task.toml:2: verifier.timeout_sec: should be a finite number, not nan",
+        ":2: verifier.timeout_sec: should be a finite number, not nan",
         None,
     ),
     "an infinite build": (
         "[environment]\nbuild_timeout_sec = inf\n",
-        "/task.toml:2: environment.build_timeout_sec: should be a finite number, not inf",
+        ":2: environment.build_timeout_sec: should be a finite number, not inf",
         None,
     ),
     "no CPU": (
         "[environment]\ncpus = 0\n",
-        "/task.toml:2: environment.cpus: should be greater than 0, not 0",
+        ":2: environment.cpus: should be greater than 0, not 0",
         None,
     ),
     "negative memory": (
         "[environment]\nmemory_mb = -1\n",
-        "/task.toml:2: environment.memory_mb: should be greater than 0, not -1",
+        ":2: environment.memory_mb: should be greater than 0, not -1",
         None,
     ),
     "a size without a unit": (
         '[environment]\nmemory = "lots"\n',
-        "/task.toml:2: environment.memory should be a size such as 512M or 2G",
+        ":2: environment.memory should be a size such as 512M or 2G",
         None,
     ),
     "two sizes": (
         '[environment]\nmemory = "1G"\nmemory_mb = 5\n',
-        "/task.toml:2: memory (1024 MB) and memory_mb (5) contradict each other",
+        ":2: memory (1024 MB) and memory_mb (5) contradict each other",
         "Keep memory_mb and delete memory.",
     ),
     "internet that is no boolean": (
         '[environment]\nallow_internet = "no"\n',
-        "/task.toml:2: environment.allow_internet should be true or false",
+        ":2: environment.allow_internet should be true or false",
         None,
     ),
     "an unknown network mode": (
         '[agent]\nnetwork_mode = "off"\n',
-        "/task.toml:2: agent.network_mode: should be 'no-network', 'public' or 'allowlist', not 'off'",
+        ":2: agent.network_mode: should be 'no-network', 'public' or 'allowlist', not 'off'",
         None,
     ),
     "hosts without an allowlist": (
         '[agent]\nnetwork_mode = "public"\nallowed_hosts = ["pypi.org"]\n',
-        '/task.toml:1: agent: allowed_hosts needs network_mode = "allowlist"',
+        ':1: agent: allowed_hosts needs network_mode = "allowlist"',
         None,
     ),
     "a host with a scheme": (
         '[agent]\nnetwork_mode = "allowlist"\nallowed_hosts = ["https://pypi.org"]\n',
-        "/task.toml:3: agent.allowed_hosts: 'https://pypi.org' should be a host name, an address or a CIDR range, "
-        "without scheme or port",
+        (
+            ":3: agent.allowed_hosts: 'https://pypi.org' should be a host name, an address or a CIDR range, "
+            "without scheme or port"
+        ),
         None,
     ),
     "a Windows task": (
         '[environment]\nos = "Windows"\n',
-        "/task.toml:2: this task is for Windows; evalkit runs Linux tasks only",
+        ":2: this task is for Windows; evalkit runs Linux tasks only",
         None,
     ),
     "a shared verifier with an environment": (
         '[verifier]\nenvironment_mode = "shared"\n[verifier.environment]\ncpus = 1\n',
-        '/task.toml:1: verifier: environment_mode = "shared" and [verifier.environment] exclude each other',
+        ':1: verifier: environment_mode = "shared" and [verifier.environment] exclude each other',
         None,
     ),
     "an artifact that climbs": (
         'artifacts = ["/app/../etc"]\n',
-        "/task.toml:1: artifacts[0]: '/app/../etc' should not contain '..'",
+        ":1: artifacts[0]: '/app/../etc' should not contain '..'",
         None,
     ),
     "an absolute destination": (
         'artifacts = [\n  "/app/a",\n  { source = "/app/b", destination = "/etc/b" },\n]\n',
-        "/task.toml:3: artifacts[1].destination: an artifact's destination should be a relative path below the "
-        "artifacts, not '/etc/b'",
+        (
+            ":3: artifacts[1].destination: an artifact's destination should be a relative path below the "
+            "artifacts, not '/etc/b'"
+        ),
         None,
     ),
     "a package without organisation": (
         '[task]\nname = "sum"\n',
-        "/task.toml:2: task.name: 'sum' should have the form organisation/name",
+        ":2: task.name: 'sum' should have the form organisation/name",
         None,
     ),
     "an MCP server without url": (
         '[[environment.mcp_servers]]\nname = "x"\n',
-        "/task.toml:1: environment.mcp_servers[0]: an MCP server over sse needs url",
+        ":1: environment.mcp_servers[0]: an MCP server over sse needs url",
         None,
     ),
     "a step without a name": (
         "[[steps]]\nmin_reward = 1.0\n",
-        "/task.toml:1: steps[0].name: this key is required",
+        ":1: steps[0].name: this key is required",
         None,
     ),
     "a step that leaves the task": (
         '[[steps]]\nname = "../x"\n',
-        "/task.toml:2: steps[0].name: '../x' cannot be the name of a folder on every system",
+        ":2: steps[0].name: '../x' cannot be the name of a folder on every system",
         None,
     ),
     "two steps of one name": (
         '[[steps]]\nname = "a"\n[[steps]]\nname = "A"\n',
-        "/task.toml:1: steps: two steps have the name 'A'",
+        ":1: steps: two steps have the name 'A'",
         None,
     ),
-    "a table that is none": ("agent = 3\n", "/task.toml:1: agent: should be a table", None),
+    "a table that is none": ("agent = 3\n", ":1: agent: should be a table", None),
     "settings that are no table": (
         "[metadata]\nevalkit = 1\n",
-        "/task.toml:2: metadata.evalkit should be a table",
+        ":2: metadata.evalkit should be a table",
         None,
     ),
     "an unknown setting": (
         EVALKIT + 'skill = ["x"]\n',
-        "/task.toml:2: unknown key metadata.evalkit.skill",
+        ":2: unknown key metadata.evalkit.skill",
         "Did you mean skills?",
     ),
     "an unknown setting of grading": (
         "[metadata.evalkit.grading]\nzzz = 1\n",
-        "/task.toml:2: unknown key metadata.evalkit.grading.zzz",
+        ":2: unknown key metadata.evalkit.grading.zzz",
         "Known here: checks, keep, mode.",
     ),
     "a grading mode that does not exist": (
         '[metadata.evalkit.grading]\nmode = "seald"\n',
-        "/task.toml:2: metadata.evalkit.grading.mode: should be 'sealed', 'snapshot' or 'shared', not 'seald'",
+        ":2: metadata.evalkit.grading.mode: should be 'sealed', 'snapshot' or 'shared', not 'seald'",
         None,
     ),
     "a relative deliverable": (
         '[metadata.evalkit.grading]\nkeep = ["/app/a", "out"]\n',
-        "/task.toml:2: metadata.evalkit.grading.keep[1]: 'out' should be an absolute path",
+        ":2: metadata.evalkit.grading.keep[1]: 'out' should be an absolute path",
         None,
     ),
     "nothing to seal": (
         '[metadata.evalkit.grading]\nmode = "sealed"\n',
-        "/task.toml:2: sealed grading needs something to be delivered, and nothing is",
+        ":2: sealed grading needs something to be delivered, and nothing is",
         'List what the agent makes under keep, such as keep = ["/app/out"].',
     ),
     "a check listed twice": (
         '[metadata.evalkit.grading]\nchecks = ["a", "a"]\n',
-        "/task.toml:2: metadata.evalkit.grading.checks: 'a' is listed twice",
+        ":2: metadata.evalkit.grading.checks: 'a' is listed twice",
         None,
     ),
     "a milestone that is no check": (
         EVALKIT + 'milestones = ["b"]\ngrading = { checks = ["a"] }\n',
-        "/task.toml:1: metadata.evalkit: 'b' is not among grading.checks (a)",
+        ":1: metadata.evalkit: 'b' is not among grading.checks (a)",
         None,
     ),
     "an infinite pass reward": (
         EVALKIT + "pass_reward = inf\n",
-        "/task.toml:2: metadata.evalkit.pass_reward: should be a finite number, not inf",
+        ":2: metadata.evalkit.pass_reward: should be a finite number, not inf",
         None,
     ),
     "a number written as text": (
         EVALKIT + 'minutes = "5"\n',
-        "/task.toml:2: metadata.evalkit.minutes: should be a valid number, not '5'",
+        ":2: metadata.evalkit.minutes: should be a valid number, not '5'",
         None,
     ),
     "a difficulty that does not exist": (
         EVALKIT + 'difficulty = "brutal"\n',
-        "/task.toml:2: metadata.evalkit.difficulty: should be 'easy', 'medium' or 'hard', not 'brutal'",
+        ":2: metadata.evalkit.difficulty: should be 'easy', 'medium' or 'hard', not 'brutal'",
         None,
     ),
     "confidence without an answer": (
         EVALKIT + "confidence = true\n",
-        '/task.toml:1: metadata.evalkit: confidence asks how sure the agent is of its answer, so it needs answer = "text"',
+        ':1: metadata.evalkit: confidence is asked of an answer, so it needs answer = "text"',
         None,
     ),
     "a port out of range": (
         "[metadata.evalkit.effects]\nports = [80, 70000]\n",
-        "/task.toml:2: metadata.evalkit.effects.ports[1]: should be less than or equal to 65535, not 70000",
+        ":2: metadata.evalkit.effects.ports[1]: should be less than or equal to 65535, not 70000",
         None,
     ),
     "a relative effect": (
         '[metadata.evalkit.effects]\nallowed = ["out/**"]\n',
-        "/task.toml:2: metadata.evalkit.effects.allowed[0]: 'out/**' should be an absolute path, or start with git:, "
-        "package:, network:, row:, process:, socket:",
+        (
+            ":2: metadata.evalkit.effects.allowed[0]: 'out/**' should be an absolute path, or start with "
+            "git:, package:, network:, row:, process:, socket:"
+        ),
         None,
     ),
     "two faults of one id": (
         (FAULT + 'kind = "empty"\n') * 2,
-        "/task.toml:1: metadata.evalkit.faults: two faults have the id 'f'",
+        ":1: metadata.evalkit.faults: two faults have the id 'f'",
         None,
     ),
     "a fault of no kind": (
         FAULT,
-        "/task.toml:1: metadata.evalkit.faults[0].kind: this key is required",
+        ":1: metadata.evalkit.faults[0].kind: this key is required",
         None,
     ),
     "a fault with a broken pattern": (
         FAULT + 'kind = "empty"\nwhen = { matches = "curl (" }\n',
-        "/task.toml:4: metadata.evalkit.faults[0].when.matches: not a valid regular expression: missing ), "
-        "unterminated subpattern at position 5",
+        (
+            ":4: metadata.evalkit.faults[0].when.matches: not a valid regular expression: missing ), "
+            "unterminated subpattern at position 5"
+        ),
         None,
     ),
     "a fault that strikes the 0th call": (
         FAULT + 'kind = "empty"\nwhen = { nth = 0 }\n',
-        "/task.toml:4: metadata.evalkit.faults[0].when.nth: should be greater than or equal to 1, not 0",
+        ":4: metadata.evalkit.faults[0].when.nth: should be greater than or equal to 1, not 0",
         None,
     ),
     "a fault with two ends": (
         FAULT + 'kind = "permission"\ntimes = 1\nuntil = "true"\n',
-        "/task.toml:1: metadata.evalkit.faults[0]: fault 'f' has both times and until; keep one",
+        ":1: metadata.evalkit.faults[0]: fault 'f' has both times and until; keep one",
         None,
     ),
     "a fault with another kind's setting": (
         FAULT + 'kind = "empty"\nretry_after_s = 3\n',
-        "/task.toml:1: metadata.evalkit.faults[0]: fault 'f': retry_after_s belongs to rate_limit, not to empty",
+        ":1: metadata.evalkit.faults[0]: fault 'f': retry_after_s belongs to rate_limit, not to empty",
         None,
     ),
     "a silent timeout": (
         FAULT + 'kind = "timeout"\nloud = false\n',
-        "/task.toml:1: metadata.evalkit.faults[0]: fault 'f': timeout is always loud",
+        ":1: metadata.evalkit.faults[0]: fault 'f': timeout is always loud",
         None,
     ),
     "a full disk nowhere": (
         FAULT + 'kind = "disk_full"\n',
-        "/task.toml:1: metadata.evalkit.faults[0]: fault 'f': disk_full needs path, the folder that is full",
+        ":1: metadata.evalkit.faults[0]: fault 'f': disk_full needs path, the folder that is full",
         None,
     ),
     "a fault called clean": (
         '[[metadata.evalkit.faults]]\nid = "clean"\nkind = "empty"\n',
-        "/task.toml:2: metadata.evalkit.faults[0].id: 'clean' is the name of another variant of every task",
+        ":2: metadata.evalkit.faults[0].id: 'clean' is the name of another variant of every task",
         None,
     ),
     "a twin of no known kind": (
         '[metadata.evalkit.twin]\nkind = "evil"\n',
-        "/task.toml:2: metadata.evalkit.twin.kind: should be 'contradicting-check', not 'evil'",
+        ":2: metadata.evalkit.twin.kind: should be 'contradicting-check', not 'evil'",
         None,
     ),
     "the root as working directory": (
         '[environment]\nworkdir = "/"\n',
-        "/task.toml:2: the working directory should be a folder of the task's own, not /",
+        ":2: the working directory should be a folder of the task's own, not /",
         "Set workdir under [environment], or WORKDIR in the Dockerfile.",
     ),
     "a working directory that climbs": (
         '[environment]\nworkdir = "/app/../.."\n',
-        "/task.toml:2: environment.workdir: '/app/../..' should not contain '..'",
+        ":2: environment.workdir: '/app/../..' should not contain '..'",
         None,
     ),
 }
@@ -278,7 +289,7 @@ def test_a_mistake_in_task_toml_gives_one_exact_error(write_task: Callable[..., 
     with pytest.raises(ConfigError) as caught:
         load_task(task)
 
-    assert str(caught.value).split("\n")[0] == f"{task}{expected}"
+    assert str(caught.value).split("\n")[0] == f"{task}/task.toml{expected}"
     assert caught.value.hint == hint
 
 
@@ -312,15 +323,19 @@ def _broken(root: Path, kind: str) -> None:
         ("folder", "/instruction.md: a file was expected, this is a folder"),
         (
             "pipe",
-            "/instruction.md: a pipe, socket or device cannot be part of a task\n"
-            "Delete it, or let the task's set-up make it.",
+            (
+                "/instruction.md: a pipe, socket or device cannot be part of a task\n"
+                "Delete it, or let the task's set-up make it."
+            ),
         ),
         ("latin-1", "/instruction.md:2: not UTF-8: byte 0xf6\nSave the file as UTF-8."),
         ("huge", "/instruction.md: the file is too large: 1,048,577 bytes, at most 1,048,576 are read"),
         (
             "outside link",
-            "/instruction.md: the link leads outside the folder, to /etc/hostname\n"
-            "Copy the file into the folder instead of linking to it.",
+            (
+                "/instruction.md: the link leads outside the folder, to /etc/hostname\n"
+                "Copy the file into the folder instead of linking to it."
+            ),
         ),
         ("circle", "/instruction.md: the link leads back to itself"),
         ("blank", "/instruction.md: the instruction is empty\nWrite there what the agent is to do."),
@@ -343,12 +358,17 @@ def test_an_unusable_instruction_gives_one_exact_error(
     [
         (
             {"task.toml": None},
-            "/task.toml: the file does not exist\nA task folder holds task.toml, instruction.md and tests/test.sh.",
+            (
+                "/task.toml: the file does not exist\n"
+                "A task folder holds task.toml, instruction.md and tests/test.sh."
+            ),
         ),
         (
             {"tests/test.sh": None},
-            "/tests/test.sh: the file does not exist\n"
-            "The grader runs this script; it writes a reward to /logs/verifier/reward.txt.",
+            (
+                "/tests/test.sh: the file does not exist\n"
+                "The grader runs this script; it writes a reward to /logs/verifier/reward.txt."
+            ),
         ),
         (
             {"environment/Dockerfile": "FROM a\nWORKDIR /app\nCOPY ../secret .\n"},
@@ -416,3 +436,29 @@ def test_a_file_name_that_is_not_utf8_is_named(write_task: Callable[..., Path]) 
 
     with pytest.raises(ConfigError, match=r"tests: the name '\\udcff' is not UTF-8"):
         load_task(task)
+
+
+@contextmanager
+def somebody() -> Iterator[None]:
+    """Somebody who may not read everything: root becomes nobody for a while, others are that already."""
+    mine = os.geteuid()
+    if mine == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(mine)
+
+
+@pytest.mark.parametrize("name", ["task.toml", "instruction.md", "tests", "environment/orders.csv"])
+def test_what_may_not_be_read_is_named(write_task: Callable[..., Path], name: str) -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as base:
+        Path(base).chmod(0o755)
+        task = Path(shutil.copytree(write_task(), Path(base) / "sum"))
+        (task / name).chmod(0)
+        with somebody(), pytest.raises(ConfigError) as caught:
+            load_task(task)
+        (task / name).chmod(0o755)
+
+    assert "Permission denied" in str(caught.value)
+    assert str(task / name) in str(caught.value)

@@ -45,28 +45,69 @@ times = 2
 """
 
 fragments = st.sampled_from(
-    ["[", "]", "{", "}", '"', "'", "=", ".", "\n", "\x00", "nan", "-1", "1e999", "[[a]]", "#", '"""', "\\", "true", "\ufeff"]
+    [
+        "[",
+        "]",
+        "{",
+        "}",
+        '"',
+        "'",
+        "=",
+        ".",
+        "\n",
+        "\x00",
+        "nan",
+        "-1",
+        "1e999",
+        "[[a]]",
+        "#",
+        '"""',
+        "\\",
+        "true",
+        "\ufeff",
+    ]
 )
 values = st.sampled_from(
-    ["0", "-3", "nan", "inf", '""', '"\\u0000"', "[]", "{}", "true", "1979-05-27", "[[[]]]", "9223372036854775807", '"("', "1.5"]
+    [
+        "0",
+        "-3",
+        "nan",
+        "inf",
+        '""',
+        '"\\u0000"',
+        "[]",
+        "{}",
+        "true",
+        "1979-05-27",
+        "[[[]]]",
+        "9223372036854775807",
+        '"("',
+        "1.5",
+    ]
 )
+
+
+def _outcome(path: Path) -> Task | ConfigError:
+    try:
+        return load_task(path)
+    except ConfigError as error:
+        return error
 
 
 def _attempt(write_task: Callable[..., Path], text: str) -> None:
-    task = write_task(text, files={"steps/one/instruction.md": "Go.\n"})
-    try:
-        loaded = load_task(task)
-    except ConfigError as error:
-        assert error.where is not None
-        assert error.where.startswith(str(task))
+    path = write_task(text, files={"steps/one/instruction.md": "Go.\n"})
+
+    outcome = _outcome(path)
+
+    if isinstance(outcome, ConfigError):
+        assert outcome.where is not None
+        assert outcome.where.startswith(str(path))
         return
-    assert isinstance(loaded, Task)
-    assert loaded.grading_mode in ("sealed", "snapshot", "shared")
-    assert all(path.startswith("/") for path in (*loaded.artifact_paths, loaded.workdir))
-    assert len(loaded.digest) == 64
-    assert isinstance(loaded.agent_network, bool)
-    assert isinstance(loaded.verifier_network, bool)
-    assert all(isinstance(value, str) for value in loaded.env.values())
+    assert outcome.grading_mode in ("sealed", "snapshot", "shared")
+    assert all(inside.startswith("/") for inside in (*outcome.artifact_paths, outcome.workdir))
+    assert len(outcome.digest) == 64
+    assert {outcome.agent_network, outcome.verifier_network} <= {True, False}
+    assert all(isinstance(value, str) for value in outcome.env.values())
 
 
 quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

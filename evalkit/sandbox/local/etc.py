@@ -15,15 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOST = Path("/etc")
-ALLOWED = (
-    "bash.bashrc", "ca-certificates.conf", "debian_version", "default/locale", "gai.conf", "gss", "host.conf",
-    "inputrc", "java-*", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "locale.conf", "localtime",
-    "lsb-release", "magic", "magic.mime", "mime.types", "networks", "nsswitch.conf", "os-release", "perl",
-    "pki/tls/openssl.cnf", "profile", "protocols", "python3*", "redhat-release", "rpc", "services", "shells",
-    "ssl/openssl.cnf", "terminfo", "timezone", "vim", "xattr.conf", "xml",
+COPIED = (
+    "bash.bashrc", "debian_version", "ld.so.cache", "ld.so.conf", "localtime", "lsb-release", "mime.types",
+    "nsswitch.conf", "os-release", "pki/tls/openssl.cnf", "profile", "protocols", "redhat-release", "services",
+    "shells", "ssl/openssl.cnf", "timezone",
 )  # fmt: skip
-LARGE = ("alternatives", "fonts", "pki/ca-trust", "pki/tls/certs", "ssl/certs")
-"""Public folders of many files: they are not copied, but linked to a read-only view of the host's."""
+"""Few, because making files is most of what a start costs."""
+LINKED = (
+    "alternatives", "fonts", "java-*", "ld.so.conf.d", "perl", "pki/ca-trust", "pki/tls/certs", "python3*",
+    "ssl/certs", "terminfo", "xml",
+)  # fmt: skip
+"""Public folders that nobody edits: not copied, but linked to a read-only view of the host's."""
 VIEWS = "/.host"
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_TOTAL_BYTES = 32 * 1024 * 1024
@@ -39,9 +41,12 @@ class User:
 
 
 def fill(target: Path, user: User, hostname: str, *, network: bool, host: Path = HOST) -> None:
-    """Write the sandbox's /etc into the empty folder `target`. `network` adds the host's resolver settings."""
+    """Write the sandbox's /etc into the empty folder `target`.
+
+    `network` adds the host's resolver settings.
+    """
     left = MAX_TOTAL_BYTES
-    for pattern in ALLOWED:
+    for pattern in COPIED:
         for source in sorted(host.glob(pattern)):
             destination = target / source.relative_to(host)
             destination.parent.mkdir(parents=True, exist_ok=True)
@@ -60,11 +65,10 @@ def fill(target: Path, user: User, hostname: str, *, network: bool, host: Path =
 def views(host: Path = HOST) -> dict[str, str]:
     """The host's folders below /etc that are not copied: name -> where the sandbox sees it."""
     return {
-        name: f"{VIEWS}/{name.replace('/', '-')}"
-        for name in LARGE
-        if (host / name).is_dir()
-        and not (host / name).is_symlink()
-        and (host / name).stat().st_mode & stat.S_IROTH
+        str(path.relative_to(host)): f"{VIEWS}/{str(path.relative_to(host)).replace('/', '-')}"
+        for pattern in LINKED
+        for path in sorted(host.glob(pattern))
+        if path.is_dir() and not path.is_symlink() and path.stat().st_mode & stat.S_IROTH
     }
 
 

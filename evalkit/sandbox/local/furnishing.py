@@ -29,9 +29,7 @@ _FOLDERS: Mapping[str, int] = {
     "/home": 0o755,
     "/root": 0o700,
     "/run": 0o755,
-    "/run/lock": 0o1777,
     "/tmp": 0o1777,  # noqa: S108  -- a path inside the sandbox
-    "/var/cache": 0o755,
     "/var/lib": 0o755,
     "/var/log": 0o755,
     "/var/tmp": 0o1777,  # noqa: S108  -- a path inside the sandbox
@@ -91,7 +89,6 @@ def furnish(tree: Tree, environment: Environment, user: etc.User) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(mode)
     (tree.root / "var/run").symlink_to("/run")
-    (tree.root / "var/lock").symlink_to("/run/lock")
     etc.fill(tree.root / "etc", user, HOSTNAME, network=environment.network)
     for path in (user.home, environment.workdir, *environment.private):
         tree.make_folder(path)
@@ -148,7 +145,7 @@ def bounds(limits: Limits) -> Bounds:
     return Bounds(
         memory_mb=limits.memory_mb or DEFAULT_MEMORY_MB,
         storage_mb=limits.storage_mb or DEFAULT_STORAGE_MB,
-        pids=None if _kernel_counts_apart() else limits.pids,
+        pids=limits.pids,
     )
 
 
@@ -165,7 +162,7 @@ def first_script(limits: Limits) -> str:
         f"ulimit -f {held.storage_mb * 2048}",
         f"ulimit -n {OPEN_FILES} 2>/dev/null",
     ]
-    if held.pids is None:
+    if _kernel_counts_apart():
         lines.append(f"ulimit -p {limits.pids} 2>/dev/null || ulimit -u {limits.pids}")
     return "; ".join([*lines, "exec /bin/sh"])
 

@@ -81,7 +81,10 @@ def kill_since(init: int, first: Process, *, spare: int) -> bool:
 def _until_none(
     find: Callable[[], set[Process]], number: signal.Signals, sent: set[Process], deadline: float
 ) -> bool:
-    """Signal what is found until nothing is. A look can miss what changes its parent meanwhile, so look again."""
+    """Signal what is found until nothing is.
+
+    One look can miss what changes its parent meanwhile, so look again.
+    """
     quiet = 0
     while quiet < _QUIET_LOOKS:
         found = find()

@@ -13,8 +13,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from anyio import to_thread
 
@@ -36,6 +37,8 @@ from evalkit.sandbox.walk import OPEN_FOLDER
 from evalkit.trajectory.artifacts import ArtifactStore
 
 _NOBODY = 65534
+
+T = TypeVar("T")
 
 
 class LocalSandbox:
@@ -73,7 +76,7 @@ class LocalSandbox:
         if self._stopped or self._scratch is not None:
             raise SandboxError("a sandbox is started once")
         try:
-            await to_thread.run_sync(self._prepare)
+            await _outside(self._prepare)
             async with self._turn:
                 await self._open()
             watchdog = Watchdog(
@@ -114,27 +117,27 @@ class LocalSandbox:
     async def write_file(self, path: str, data: bytes, *, executable: bool = False) -> None:
         """Write a file from outside; links on the way are followed as the sandbox would."""
         mode = 0o755 if executable else 0o644
-        await to_thread.run_sync(lambda: self._tree.write(self._inside(path), data, mode=mode))
+        await _outside(lambda: self._tree.write(self._inside(path), data, mode=mode))
 
     async def read_file(self, path: str, *, max_bytes: int = 100 * 1024 * 1024) -> bytes:
         """Read a file from outside; links on the way are followed as the sandbox would."""
-        return await to_thread.run_sync(lambda: self._tree.read(self._inside(path), max_bytes))
+        return await _outside(lambda: self._tree.read(self._inside(path), max_bytes))
 
     async def workspace_digest(self) -> str | None:
         """Digest of a stat listing of the working directory, read from outside; None above 20,000 files."""
-        return await to_thread.run_sync(self._digest)
+        return await _outside(self._digest)
 
     async def snapshot(self) -> dict[str, Entry]:
         """Everything in the writable folders."""
-        return await to_thread.run_sync(self._snapshot)
+        return await _outside(self._snapshot)
 
     async def export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
         """Take files and folders out as data; see the protocol."""
-        return await to_thread.run_sync(self._export, paths, store)
+        return await _outside(lambda: self._export(paths, store))
 
     async def place(self, deliverables: Sequence[Deliverable], store: ArtifactStore) -> None:
         """Put exported data into this sandbox."""
-        await to_thread.run_sync(deliver, self._tree, deliverables, store)
+        await _outside(lambda: deliver(self._tree, deliverables, store))
 
     async def halt(self) -> None:
         """Kill everything inside and keep the files."""
@@ -226,7 +229,7 @@ class LocalSandbox:
         await self._halt()
         scratch, self._scratch, self._tree_or_none = self._scratch, None, None
         if scratch is not None:
-            await to_thread.run_sync(scratch.remove)
+            await _outside(scratch.remove)
 
     async def _over_limit(self, note: str) -> None:
         shell = self._shell
@@ -282,3 +285,8 @@ class LocalSandbox:
             ):
                 taking.take(folder, name, path)
         return taking.finish()
+
+
+async def _outside(work: Callable[[], T]) -> T:
+    """Work on files in a thread. A cancelled caller waits for it, so that nothing is written after `stop`."""
+    return await finish(to_thread.run_sync(work))

@@ -18,9 +18,11 @@ from evalkit.errors import SandboxError
 ALLOWED_FAMILIES: Mapping[str, int] = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
 
 _LOAD_WORD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT = 0, 4, 16
+_OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_ARGUMENTS = 0, 4, 16
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _X32 = 0x40000000
+_BUBBLEWRAP = 1
+"""Its process number inside. It is outside the limits that the shell puts on itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Architecture:
     audit: int
     socket: int
     denied: Mapping[str, int]
+    traces: Mapping[int, int]
+    """Calls that reach into another process: number -> which argument names that process."""
     x32: bool = False
 
 
@@ -50,6 +54,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
             "bpf": 321,
             "userfaultfd": 323,
         },
+        traces={101: 1, 310: 0, 311: 0},
     ),
     "aarch64": Architecture(
         audit=0xC00000B7,
@@ -65,6 +70,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
             "bpf": 280,
             "userfaultfd": 282,
         },
+        traces={117: 1, 270: 0, 271: 0},
     ),
 }
 
@@ -98,9 +104,12 @@ def _instructions(architecture: Architecture) -> Sequence[bytes]:
         code += [_jump(_JUMP_AT_LEAST, _X32), deny]
     for number in architecture.denied.values():
         code += [_jump(_JUMP_EQUAL, number), deny]
+    for number, argument in architecture.traces.items():
+        body = [_load(_OFFSET_ARGUMENTS + 8 * argument), _jump(_JUMP_EQUAL, _BUBBLEWRAP), deny, allow]
+        code += [_jump(_JUMP_EQUAL, number, on_false=len(body)), *body]
     code += [_jump(_JUMP_EQUAL, architecture.socket, on_true=1, on_false=0), allow]
     # The kernel reads the family as a C int, so the upper half of the register means nothing.
-    code.append(_load(_OFFSET_FIRST_ARGUMENT))
+    code.append(_load(_OFFSET_ARGUMENTS))
     for family in ALLOWED_FAMILIES.values():
         code += [_jump(_JUMP_EQUAL, family), allow]
     return [*code, _return(_ERRNO | errno.EAFNOSUPPORT)]

@@ -53,10 +53,10 @@ def check_local() -> Support:
     return Support(ok=False, runtime=runtime, problem=problem, hint=hint)
 
 
-def explain(said: str) -> tuple[str, str]:
+def explain(said: str, *, settings: Path = Path("/proc/sys")) -> tuple[str, str]:
     """What stands behind bubblewrap's complaint, and what to do about it."""
     for setting, wrong, problem, change in _SETTINGS:
-        value = _setting(setting)
+        value = _value(settings / setting)
         if value == wrong:
             return f"{problem} ({said})", f"Run `{change}` as root, {_DOCKER}."
     if _in_container():
@@ -109,9 +109,9 @@ def _try(found: bubblewrap.Bubblewrap, who: bubblewrap.Account) -> str | None:
     return None if done.returncode == 0 else done.stderr.strip() or f"exit code {done.returncode}"
 
 
-def _setting(name: str) -> str | None:
+def _value(setting: Path) -> str | None:
     try:
-        return Path("/proc/sys", name).read_text().strip()
+        return setting.read_text().strip()
     except OSError:
         return None
 

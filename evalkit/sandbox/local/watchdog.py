@@ -27,11 +27,11 @@ _MB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one sandbox may hold in all. `pids` only where the kernel cannot bound them itself."""
+    """What one sandbox may hold in all."""
 
     memory_mb: int
     storage_mb: int
-    pids: int | None
+    pids: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Watchdog:
         alive = self._alive()
         if len(alive) <= 1:  # the shell alone changes nothing
             return None
-        if self._bounds.pids is not None and len(alive) > self._bounds.pids:
+        if len(alive) > self._bounds.pids:
             return f"more than {self._bounds.pids} processes"
         memory = sum(resident_bytes(one.pid) for one in alive)
         if memory > self._bounds.memory_mb * _MB:

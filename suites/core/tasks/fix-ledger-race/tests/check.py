@@ -33,7 +33,10 @@ class Bank:
         return finish(self.start(*words), timeout)
 
     def balances(self) -> dict[str, int]:
-        return {path.stem: json.loads(path.read_text())["cents"] for path in sorted((self.app / "bank").glob("*.json"))}
+        return {
+            path.stem: json.loads(path.read_text())["cents"]
+            for path in sorted((self.app / "bank").glob("*.json"))
+        }
 
     def holds(self, **expected: int) -> None:
         require(self.balances() == expected, f"the balances are {self.balances()}, expected {expected}")
@@ -63,16 +66,21 @@ def no_lost_updates() -> None:
 
 def no_deadlock() -> None:
     for first, second in ("ab", "ba"):
-        bank = Bank(350, a=1000, b=1000)
+        bank = Bank(250, a=1000, b=1000)
         children = [bank.start("deposit", first, 10)]  # holds the first account while the next two queue up
-        time.sleep(0.2)
+        time.sleep(0.15)
         children.append(bank.start("transfer", first, second, 1))
-        time.sleep(0.2)
+        time.sleep(0.15)
         children.append(bank.start("transfer", second, first, 2))
         succeed(children, 12)
         bank.holds(**{first: 1011, second: 999})
     bank = Bank(30, a=1000, b=1000, c=1000)
-    succeed([bank.start("transfer", *"abcab"[at % 3 : at % 3 + 1 + 1 + at % 2 : 1 + at % 2], 5) for at in range(12)])
+    succeed(
+        [
+            bank.start("transfer", *"abcab"[at % 3 : at % 3 + 1 + 1 + at % 2 : 1 + at % 2], 5)
+            for at in range(12)
+        ]
+    )
     succeed([bank.start("transfer", "a", "a", 100) for _ in range(3)], 8)
     require(sum(bank.balances().values()) == 3000, f"the balances are {bank.balances()}, their sum was 3000")
     bank = Bank(5, a=1000)
@@ -94,7 +102,7 @@ def independent_transfers_in_parallel() -> None:
 
 
 def consistent_total() -> None:
-    bank, children, totals = Bank(40, a=1000, b=1000, m=1000, z=1000), [], []
+    bank, children, totals = Bank(25, a=1000, b=1000, m=1000, z=1000), [], []
     for at in range(12):
         children.append(bank.start("transfer", *("az" if at % 4 else "zb"), 50))
         totals.append(bank.start("total"))
@@ -106,11 +114,14 @@ def consistent_total() -> None:
 
 def killed_process_blocks_nobody() -> None:
     for words in (["transfer", "a", "b", 100], ["total"]):
-        bank = Bank(300, a=1000, b=1000, c=1000)
-        finish(bank.start(*words), 0.6)  # is killed while it reads or writes
+        bank = Bank(200, a=1000, b=1000, c=1000)
+        finish(bank.start(*words), 0.4)  # is killed while it reads or writes
         before = bank.balances()
         result = bank.run("transfer", "b", "a", 7, timeout=5)
-        require(result.code == 0, "after a process was killed, a transfer with its accounts does not end within 5 s")
+        require(
+            result.code == 0,
+            "after a process was killed, a transfer with its accounts does not end within 5 s",
+        )
         bank.holds(**{**before, "a": before["a"] + 7, "b": before["b"] - 7})
         result = bank.run("total", timeout=6)
         require(result.out.strip() == str(sum(before.values())), f"total printed {result.out.strip()[:50]!r}")
@@ -136,7 +147,10 @@ def refusals() -> None:
     for words, message in refused.items():
         result = bank.run(*words)
         shown = " ".join(map(str, words))
-        require(result.code == 1 and result.err.strip() == message, f"{shown}: exit {result.code}, {result.err[-150:]!r}")
+        require(
+            result.code == 1 and result.err.strip() == message,
+            f"{shown}: exit {result.code}, {result.err[-150:]!r}",
+        )
     require(bank.run("deposit", "a", 0).code == 2, "a deposit of 0 is wrong usage, exit code 2")
     bank.holds(a=2, b=8)
     require(bank.run("total").out == "10\n", "total does not print 10")

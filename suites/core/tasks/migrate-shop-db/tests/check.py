@@ -124,7 +124,10 @@ def build(cwd: Path, orders: Rows, items: Rows) -> None:
 def migrate(cwd: Path, code: int = 0) -> Output:
     deliverable("migrate.py")
     result = run([sys.executable, "-E", "-s", "-B", "migrate.py", "other.db"], cwd)
-    require(result.code == code, f"migrate.py ended with {result.code}, expected {code}: {result.err.strip()[-200:]}")
+    require(
+        result.code == code,
+        f"migrate.py ended with {result.code}, expected {code}: {result.err.strip()[-200:]}",
+    )
     return result
 
 
@@ -152,7 +155,12 @@ def schema() -> None:
     cwd = migrated_copy()[0]
     for name in ("shop.db", "other.db"):
         found = dump(name, cwd)
-        things = [["index", "orders_by_customer"], ["table", "customers"], ["table", "items"], ["table", "orders"]]
+        things = [
+            ["index", "orders_by_customer"],
+            ["table", "customers"],
+            ["table", "items"],
+            ["table", "orders"],
+        ]
         require(found["things"] == [*things, ["view", "open_orders"]], f"{name} holds {found['things']}")
         for table, columns in TABLES.items():
             require(found["columns"][table] == columns, f"{table} in {name}: {found['columns'][table]}")
@@ -160,7 +168,10 @@ def schema() -> None:
         require(view == ["id", "customer", "total_cents"], f"open_orders in {name} has the columns {view}")
         require(found["index"] == ["customer_id"], f"orders_by_customer in {name} is on {found['index']}")
         keys = found["keys"]
-        require(keys["orders"] == [["customers", "customer_id", "id"]], f"orders in {name} refers to {keys['orders']}")
+        require(
+            keys["orders"] == [["customers", "customer_id", "id"]],
+            f"orders in {name} refers to {keys['orders']}",
+        )
         require(keys["items"] == [["orders", "order_id", "id"]], f"items in {name} refers to {keys['items']}")
         require(not found["broken"], f"{name} is inconsistent: {found['broken'][:3]}")
     accepted = call(PROBE, cwd)
@@ -182,7 +193,9 @@ def bad_data_changes_nothing() -> None:
         left = {path.name for path in cwd.iterdir()} - {*files}
         require(not left, f"a failed migration left {sorted(left)} behind")
         for at, total in zip(blamed, bad, strict=True):
-            require(str(90001 + at) in message, f"the message does not name the order with the total {total!r}")
+            require(
+                str(90001 + at) in message, f"the message does not name the order with the total {total!r}"
+            )
 
 
 def second_run_changes_nothing() -> None:

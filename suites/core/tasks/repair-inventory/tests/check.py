@@ -23,7 +23,9 @@ def articles() -> list[dict[str, object]]:
 
     found = json.loads(deliverable("inventory.json"), parse_constant=refuse)
     require(isinstance(found, list), "the file is not an array")
-    require(all(isinstance(article, dict) for article in found), "the array holds something else than objects")
+    require(
+        all(isinstance(article, dict) for article in found), "the array holds something else than objects"
+    )
     return found
 
 

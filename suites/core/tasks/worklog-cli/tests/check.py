@@ -32,7 +32,9 @@ def made_up(dice: random.Random, first: date, days: int, count: int) -> tuple[st
         start, end = (dice.randrange(0, 1440, dice.choice([1, 15, 60])) for _ in range(2))
         project, space = dice.choice(PROJECTS), dice.choice([" ", "\t", "   "])
         text = dice.choice(["", " ", " Text", "\t#3 12:00-13:00 größer"])
-        lines.append(space.join([dice.choice(["", " "]) + str(day), f"{clock(start)}-{clock(end)}", project]) + text)
+        lines.append(
+            space.join([dice.choice(["", " "]) + str(day), f"{clock(start)}-{clock(end)}", project]) + text
+        )
         entries.append(Entry(len(lines), day, start, (end - start - 1) % 1440 + 1, project))
         lines += dice.choice([[], [], ["  "], ["# 2025-13-99 nothing"]])
     return "\n".join(lines) + dice.choice(["", "\n"]), entries
@@ -99,7 +101,9 @@ def report() -> None:
             rows = sorted(sums.items(), key=lambda row: (-row[1], row[0]) if by == "project" else row[:1])
             expected = "".join(f"{name}\t{hours(spent)}\n" for name, spent in rows)
             prints(text, expected, 0, "report", *options, *(["--by", by] if by != "project" else []))
-    equal = "".join(f"2025-01-0{at} 10:00-11:00 {name}\n" for at, name in enumerate(["b", "a-b", "c", "a"], 1))
+    equal = "".join(
+        f"2025-01-0{at} 10:00-11:00 {name}\n" for at, name in enumerate(["b", "a-b", "c", "a"], 1)
+    )
     prints(equal, "a\t1:00\na-b\t1:00\nb\t1:00\nc\t1:00\n", 0, "report")
 
 
@@ -110,7 +114,9 @@ def check() -> None:
         lines: list[str] = []
         for at, entry in enumerate(entries):
             begin, end = entry.span()
-            others = [other.line for other in entries[:at] if begin < other.span()[1] and other.span()[0] < end]
+            others = [
+                other.line for other in entries[:at] if begin < other.span()[1] and other.span()[0] < end
+            ]
             lines += [f"{entry.line}: overlaps line {others[0]}\n"] if others else []
         prints(text, "".join(lines), int(bool(lines)), "check")
     prints("2025-03-01 09:00-10:00 a\n2025-03-01 10:00-11:00 a\n2025-03-01 08:00-09:00 a", "", 0, "check")
@@ -130,16 +136,32 @@ def errors() -> None:
     wanted = "".join(f"hidden.log:{at}: invalid entry\n" for at in range(2, len(bad) + 2))
     for command in ("total", "report", "check"):
         found = worklog(text, command)
-        require(found.code == 1 and not found.out, f"{command} with invalid lines: exit {found.code}, {found.out[:80]!r}")
+        require(
+            found.code == 1 and not found.out,
+            f"{command} with invalid lines: exit {found.code}, {found.out[:80]!r}",
+        )
         differing = {*found.err.splitlines()} ^ {*wanted.splitlines()}
-        require(found.err == wanted, f"{command}: wrong messages about invalid lines: {sorted(differing)[:3]}")
+        require(
+            found.err == wanted, f"{command}: wrong messages about invalid lines: {sorted(differing)[:3]}"
+        )
     found = worklog(good.encode() + b" \xff\xfe", "total")
-    require(found.code == 1 and found.err and not found.out, "a file that is not UTF-8 must end with 1 and a message")
-    for options in (["sum"], ["total", "--from", "2025-02-30"], ["report", "--by", "month"], ["total", "--fast"]):
+    require(
+        found.code == 1 and found.err and not found.out,
+        "a file that is not UTF-8 must end with 1 and a message",
+    )
+    for options in (
+        ["sum"],
+        ["total", "--from", "2025-02-30"],
+        ["report", "--by", "month"],
+        ["total", "--fast"],
+    ):
         found = worklog(good, options[0], *options[1:])
         require(found.code == 2 and not found.out, f"{' '.join(options)} ended with {found.code}, expected 2")
     found = run([sys.executable, "-E", "-s", "-B", "worklog.py", "total", "no-such.log"], workspace())
-    require(found.code == 1 and found.err and not found.out, f"a missing file: exit {found.code}, expected 1 and a message")
+    require(
+        found.code == 1 and found.err and not found.out,
+        f"a missing file: exit {found.code}, expected 1 and a message",
+    )
 
 
 judge({"total": total, "report": report, "check": check, "errors": errors})

@@ -1,0 +1,173 @@
+"""The verbs, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+LONG_LINE = re.compile(r"^.{81,}$", re.MULTILINE)
+
+
+def test_help_names_every_verb(command):
+    said = command("--help")
+    assert said.code == 0
+    for verb in ("run", "show", "suite", "doctor", "init"):
+        assert f"\n  {verb} " in said.out
+
+
+def test_the_version_is_printed(command):
+    assert command("--version").out == "evalkit 0.1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "guess"),
+    [
+        (("rnu", "core"), "Did you mean 'run'?"),
+        (("suite", "chek"), "Did you mean 'check'?"),
+        (("run", "coer"), "Did you mean core?"),
+        (("run", "core", "--model", "scripted/orcale"), "Did you mean scripted/oracle?"),
+        (("run", "core", "--epoch", "2"), "--epochs"),
+        (("run", "core", "--sandbox", "lcal"), "local"),
+        (("run", "core", "--thinking", "hihg"), "high"),
+    ],
+)
+def test_a_misspelling_is_answered_with_what_was_meant_and_exit_2(command, args, guess):
+    said = command(*args)
+    assert said.code == 2
+    assert guess in said.err
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("run", "core", "--model", "openai/gpt-5"), "no endpoint for the provider 'openai' yet"),
+        (("run", "core", "--thinking", "high"), "cannot be given the thinking budget"),
+        (("run", "core", "--sandbox", "docker"), "--sandbox local"),
+        (("run", "core", "--task", "nothing*"), "no task matches"),
+        (("run", "core", "--epochs", "0"), "greater than or equal to 1"),
+        (("run", "core", "--time-limit", "-1"), "--time-limit"),
+        (("run", "core", "--time-limit", "nan"), "--time-limit"),
+        (("run", "core", "core"), "two suites are called 'core'"),
+        (("run",), "no suite was named"),
+        (("run", "core", "--tools", "missing.toml"), "missing.toml"),
+        (("show", "nowhere"), "nowhere"),
+        (("show",), "there is no run yet"),
+        (("suite", "show", "nowhere"), "nowhere"),
+    ],
+)
+def test_a_mistake_is_one_clear_error_and_exit_2(command, args, message):
+    said = command(*args)
+    assert said.code == 2
+    assert message in said.err
+    assert "Traceback" not in said.err
+    assert said.out == ""
+
+
+def test_a_dry_run_prints_the_plan_and_makes_nothing(command, folder):
+    said = command("run", "core", "--model", "scripted/oracle,scripted/nop", "--epochs", "3", "--dry-run")
+    assert said.code == 0
+    assert "trials    48" in said.out
+    assert "at most $0.00" in said.out
+    assert list(folder.iterdir()) == []
+
+
+def test_a_dry_run_as_json_lists_every_trial(command):
+    plan = json.loads(command("run", "core", "--task", "fix-*", "--dry-run", "--json").out)
+    assert {trial["task"] for trial in plan["trials"]} <= {"fix-off-by-one", "fix-ledger-race"}
+    assert plan["cost_ceiling_usd"] == 0.0
+
+
+def test_without_a_model_the_oracle_runs_and_says_so_loudly(command):
+    assert "No model is tested" in command("run", "core", "--dry-run").err
+    assert "No model is tested" not in command("run", "core", "--dry-run", "-m", "scripted/nop").err
+
+
+def test_the_bundled_suites_are_listed(command):
+    suites = json.loads(command("suite", "list", "--json").out)["suites"]
+    assert [(suite["name"], suite["tasks"]) for suite in suites] == [("core", 8)]
+
+
+def test_a_suite_is_shown_with_its_tasks(command):
+    said = command("suite", "show", "core")
+    assert said.code == 0
+    assert "fix-off-by-one" in said.out
+    assert not LONG_LINE.search(said.out.replace(said.out.splitlines()[0], ""))
+
+
+@pytest.mark.local
+def test_a_run_is_recorded_shown_and_told_from_its_json(command, folder, local_support):
+    said = command("run", "core", "--task", "fix-off-by-one", "--out", "here", "--json")
+    assert said.code == 0, said.err
+    result = json.loads(said.out)
+    assert result["agents"] == [
+        {
+            "agent": "react/scripted/oracle",
+            "metrics": {"pass^1": {"value": 1.0, "n": 1, "low": None, "high": None}},
+            "passed": 1,
+            "failed": 0,
+            "unscored": 0,
+        }
+    ]
+    assert json.loads(command("show", "here", "--json").out)["trials"] == result["trials"]
+    table = command("show", "here")
+    assert "fix-off-by-one.oracle.1" in table.out
+    assert not LONG_LINE.search(table.out.split("Every step")[0])
+    trial = command("show", "here", "fix-off-by-one")
+    assert "passed  reward 1" in trial.out
+    assert "more lines (--full shows them)" in trial.out
+    assert len(command("show", "here", "fix-off-by-one", "--full").out) > len(trial.out)
+    steps = json.loads(command("show", "here", "fix-off-by-one", "--json").out)["steps"]
+    assert [step["step"] for step in steps] == list(range(len(steps)))
+    assert "Did you mean fix-off-by-one" in command("show", "here", "fix-off-by-two.oracle.1").err
+    again = command("run", "core", "--task", "fix-off-by-one", "--out", "here")
+    assert again.code == 2
+    assert "resume here" in again.err
+
+
+@pytest.mark.local
+def test_a_new_project_proves_and_runs_its_suite(command, folder, local_support):
+    assert command("init").code == 0
+    assert command("suite", "check", "smoke").code == 0
+    said = command("run", "--out", "run")
+    assert said.code == 0, said.err
+    assert command("init").code == 2
+    assert json.loads(command("show", "run", "--json").out)["agents"][0]["passed"] == 1
+
+
+@pytest.mark.local
+def test_a_suite_that_proves_nothing_is_refused_with_exit_3(command, folder, local_support):
+    command("suite", "new", "mine")
+    (grader,) = Path("suites/mine").rglob("test.sh")
+    grader.write_text("#!/bin/sh\necho 1 > /logs/verifier/reward.txt\n")
+    toml = next(Path("suites/mine").rglob("task.toml"))
+    toml.write_text(
+        "\n".join(line for line in toml.read_text().splitlines() if not line.startswith("checks"))
+    )
+    said = command("suite", "check", "mine", "--json")
+    assert said.code == 3
+    (task,) = json.loads(said.out)["tasks"]
+    assert task["problems"] == ["doing nothing passes: the grader does not look at the work"]
+
+
+@pytest.mark.local
+def test_unscored_trials_give_exit_6_and_say_why(command, folder, local_support):
+    command("suite", "new", "mine")
+    (grader,) = Path("suites/mine").rglob("test.sh")
+    grader.write_text("#!/bin/sh\nexit 1\n")
+    said = command("run", "mine", "--out", "run")
+    assert said.code == 6
+    assert "1 of 1 trials are unscored" in said.err
+    assert "the grader wrote no reward" in said.out
+
+
+@pytest.mark.local
+def test_doctor_finds_what_this_machine_has(command, local_support):
+    said = command("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(said.out)["checks"]}
+    assert said.code == 0
+    assert checks["local sandbox"]["ok"] is True
+    assert "bubblewrap" in command("doctor").out
