@@ -13,6 +13,7 @@ import typer
 from evalkit.cli.doctor import doctor
 from evalkit.cli.group import NearestMatch
 from evalkit.cli.init import init
+from evalkit.cli.resume import resume
 from evalkit.cli.run import run
 from evalkit.cli.show import show
 from evalkit.cli.suite import suite_app
@@ -48,6 +49,7 @@ def root(
 
 
 app.command()(run)
+app.command()(resume)
 app.command()(show)
 app.add_typer(suite_app, name="suite")
 app.command()(doctor)

@@ -20,11 +20,14 @@ PLAIN_EVERY_S = 5.0
 class _Bar:
     """A bar with counts, on a terminal."""
 
-    def __init__(self, bar: Progress, total: int) -> None:
+    def __init__(self, bar: Progress, total: int | None) -> None:
         self._bar = bar
         self._job = bar.add_task("trials", total=total, counts="", doing="")
         self._counts = {"passed": 0, "failed": 0, "unscored": 0}
         self._steps = 0
+
+    def planned(self, total: int) -> None:
+        self._bar.update(self._job, total=total)
 
     def started(self, planned: PlannedTrial) -> None:
         self._bar.update(self._job, doing=planned.task.id)
@@ -47,8 +50,11 @@ class _Bar:
 class _Lines:
     """Plain lines, where there is no terminal: one now and then, and one at the end."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int | None) -> None:
         self._total, self._done, self._last = total, 0, time.monotonic()
+
+    def planned(self, total: int) -> None:
+        self._total = total
 
     def started(self, planned: PlannedTrial) -> None:
         del planned
@@ -62,12 +68,12 @@ class _Lines:
         late = time.monotonic() - self._last >= PLAIN_EVERY_S
         if late or self._done == self._total:
             self._last = time.monotonic()
-            stderr().print(f"{self._done} of {self._total} trials", style=None)
+            stderr().print(f"{self._done} of {self._total} trials")
 
 
 @contextmanager
-def live_progress(total: int) -> Generator[Hears]:
-    """Show a bar on a terminal, plain lines elsewhere."""
+def live_progress(total: int | None) -> Generator[Hears]:
+    """Show a bar on a terminal, plain lines elsewhere. `total` may be told later (`planned`)."""
     console = stderr()
     if not console.is_terminal:
         yield _Lines(total)

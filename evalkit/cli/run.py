@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evalkit.errors import Incomplete
-
 if TYPE_CHECKING:
     from evalkit.engine.prepare import Prepared
 
@@ -85,29 +83,13 @@ def run(
 
 
 def _start(prepared: Prepared, *, json: bool) -> None:
-    from evalkit.cli.console import print_json
+    from evalkit.cli.outcome import end_run
     from evalkit.cli.progress import live_progress
-    from evalkit.cli.run_table import print_run, run_as_json
     from evalkit.engine.start import start
-    from evalkit.trajectory.reader import load
 
     with live_progress(total=len(prepared.plan)) as progress:
         result = start(prepared, progress)
-    finished = load(result.path)
-    if json:
-        print_json(run_as_json(finished))
-    else:
-        print_run(finished)
-    if result.interrupted:
-        typer.echo(f"Interrupted. What finished is in {result.path}.", err=True)
-        raise typer.Exit(130)
-    unscored = sum(trial.status == "unscored" for trial in result.trials)
-    if unscored:
-        raise Incomplete(
-            f"{unscored} of {len(result.trials)} trials are unscored",
-            where=str(result.path),
-            hint=f"See why: evalkit show {result.path}",
-        )
+    end_run(result, json=json)
 
 
 def _split(values: list[str] | None) -> tuple[str, ...]:

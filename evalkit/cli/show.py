@@ -15,8 +15,12 @@ def show(
 ) -> None:
     """Show a run as a table, or one trial as a timeline."""
     from evalkit.cli.console import print_json
+    from evalkit.trajectory.locate import is_remote
     from evalkit.trajectory.reader import load
+    from evalkit.trajectory.recovery import recover
 
+    if not is_remote(run):
+        recover(run)
     opened = load(run)
     if trial is None:
         from evalkit.cli.run_table import print_run, run_as_json

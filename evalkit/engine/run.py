@@ -64,6 +64,7 @@ def run_plan(
         slots=anyio.CapacityLimiter(max_trials),
     )
     tasks = _inspect_tasks(plan, context, result)
+    progress.planned(len(plan))
     try:
         inspect_ai.eval(  # pyright: ignore[reportUnknownMemberType]  Inspect's own
             tasks,

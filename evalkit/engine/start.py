@@ -1,4 +1,4 @@
-"""How is a prepared run started?"""
+"""How is a run started, and how is it gone on with?"""
 
 from __future__ import annotations
 
@@ -6,26 +6,29 @@ import importlib.metadata
 import platform
 import subprocess
 import uuid
+from pathlib import Path
+from typing import cast
 
 from evalkit import __version__
 from evalkit.engine.needs import check_needs
-from evalkit.engine.prepare import Prepared
+from evalkit.engine.prepare import Prepared, default_max_trials
 from evalkit.engine.recorder import now
+from evalkit.engine.resume import remaining, tasks_of
 from evalkit.engine.run import RunResult, host_class, run_plan
 from evalkit.engine.trial import Progress
 from evalkit.trajectory.manifest import AgentEntry, PlannedRow, RunManifest, SuiteEntry
+from evalkit.trajectory.reader import load
 from evalkit.trajectory.writer import RunWriter
 
 
 def start(prepared: Prepared, progress: Progress) -> RunResult:
     """Check what the tasks need, make the run's folder, and run every trial.
 
-    Raises UsageError where a program is missing or the folder exists, SandboxError where no sandbox can
-    be started: both before the first trial.
+    Raises UsageError where something is missing, no sandbox can be started, or the folder exists: all
+    before the first trial.
     """
     run_id = f"{prepared.out.name}-{uuid.uuid4().hex[:8]}"
-    tasks = {trial.task.path: trial.task for trial in prepared.plan}
-    check_needs(tuple(tasks.values()), prepared.sandbox, prepared.readonly, run_id=run_id)
+    check_needs(tasks_of(prepared.plan), prepared.sandbox, prepared.readonly, run_id=run_id)
     writer = RunWriter.create(prepared.out, _manifest(prepared, run_id))
     return run_plan(
         prepared.plan,
@@ -38,12 +41,46 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
     )
 
 
+def resume(path: Path, progress: Progress) -> RunResult:
+    """Go on with a run: what is missing is run, what was unscored is tried again.
+
+    Trials that were in flight when the run died are kept as `unscored` with the steps they had. Raises
+    UsageError while another process writes the run, NotComparable where suites or agents have changed.
+    """
+    writer = RunWriter.open(path)
+    try:
+        manifest = writer.manifest
+        plan = remaining(load(path))
+        kind = str(manifest.settings.get("sandbox", "local"))
+        stored = cast("list[str]", manifest.settings.get("readonly", []))
+        readonly = tuple(Path(folder) for folder in stored)
+        if plan:
+            check_needs(tasks_of(plan), kind, readonly, run_id=manifest.run_id)
+    except BaseException:
+        writer.close()
+        raise
+    if not plan:
+        writer.finish()
+        return RunResult(path=path)
+    return run_plan(
+        plan,
+        writer,
+        run_id=manifest.run_id,
+        sandbox_kind=kind,
+        readonly=readonly,
+        max_trials=int(cast("int", manifest.settings.get("max_trials", default_max_trials()))),
+        progress=progress,
+    )
+
+
 def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
     return RunManifest(
         run_id=run_id,
         created_at=now(),
         suites=tuple(
-            SuiteEntry(name=suite.name, digest=suite.digest, version=suite.version, source=str(suite.path))
+            SuiteEntry(
+                name=suite.name, digest=suite.digest, version=suite.version, source=str(suite.path.absolute())
+            )
             for suite in prepared.suites
         ),
         agents=tuple(
@@ -58,7 +95,11 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             }
             for trial in prepared.plan
         },
-        settings={"sandbox": prepared.sandbox, "max_trials": prepared.max_trials},
+        settings={
+            "sandbox": prepared.sandbox,
+            "max_trials": prepared.max_trials,
+            "readonly": [str(folder) for folder in prepared.readonly],
+        },
         versions=_versions(),
         host_class=host_class(),
         git_commit=_git_commit(),

@@ -38,6 +38,10 @@ from evalkit.trajectory.writer import RunWriter
 class Progress(Protocol):
     """Hears what happens in a run, as it happens."""
 
+    def planned(self, total: int) -> None:
+        """So many trials will be run."""
+        ...
+
     def started(self, planned: PlannedTrial) -> None:
         """A trial left the queue."""
         ...

@@ -41,6 +41,9 @@ class Quiet:
         self.steps: list[Step] = []
         self.trials: list[Trial] = []
 
+    def planned(self, total: int) -> None:
+        self.total = total
+
     def started(self, planned: PlannedTrial) -> None:
         self.begun.append(planned.task.id)
 

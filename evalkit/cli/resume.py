@@ -1,0 +1,24 @@
+"""`evalkit resume`: go on with a run that was cut short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def resume(
+    run: Annotated[str, typer.Argument(help="Folder of the run, or `latest`.")] = "latest",
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Go on with a run: run what is missing, and try again what is unscored."""
+    from evalkit.cli.outcome import end_run
+    from evalkit.cli.progress import live_progress
+    from evalkit.engine.start import resume as go_on
+    from evalkit.trajectory.locate import local_run
+
+    folder: Path = local_run(run)
+    with live_progress(total=None) as progress:
+        result = go_on(folder, progress)
+    end_run(result, json=json)
