@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from evalkit.errors import UsageError
+
 
 def show(
     run: Annotated[str, typer.Argument(help="Folder of the run, or `latest`.")] = "latest",
@@ -17,10 +19,9 @@ def show(
     from evalkit.cli.console import print_json
     from evalkit.trajectory.locate import is_remote
     from evalkit.trajectory.reader import load
-    from evalkit.trajectory.recovery import recover
 
     if not is_remote(run):
-        recover(run)
+        _recover(run)
     opened = load(run)
     if trial is None:
         from evalkit.cli.run_table import print_run, run_as_json
@@ -37,3 +38,16 @@ def show(
         print_json(trial_as_json(row, steps))
     else:
         print_trial(row, steps, full=full)
+
+
+def _recover(run: str) -> None:
+    """Keep what a killed run was doing; a run that cannot be written to is shown as it is."""
+    from evalkit.cli.console import note
+    from evalkit.trajectory.locate import local_run
+    from evalkit.trajectory.recovery import recover
+
+    folder = local_run(run)
+    try:
+        recover(folder)
+    except UsageError as error:
+        note(f"warning: trials in flight are not shown: {error.message}")

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from inspect_ai.tool import Tool, ToolDef
+from inspect_ai.tool import Tool, ToolDef, ToolError
 
 from evalkit.engine.observation import observe
 from evalkit.engine.tool_settings import ToolSettings
@@ -22,6 +22,8 @@ class CallTrace:
     """What a tool did beyond what the model sees; filled in by the tool while it runs."""
 
     result: ExecResult | None = None
+    refused: bool = False
+    """The arguments were of the right type and still cannot be executed."""
     ended: Ending | None = None
 
 
@@ -57,7 +59,7 @@ def _bash(sandbox: Sandbox, settings: ToolSettings) -> Callable[[str], Awaitable
         Args:
             command: The shell line, for POSIX sh or bash where it is installed.
         """
-        return await _run(sandbox, settings, command)
+        return await _run(sandbox, settings, _executable("command", command))
 
     return bash
 
@@ -69,7 +71,7 @@ def _python(sandbox: Sandbox, settings: ToolSettings) -> Callable[[str], Awaitab
         Args:
             code: The program's text. Print what you want to see.
         """
-        return await _run(sandbox, settings, ("python3", "-"), code.encode("utf-8", "replace"))
+        return await _run(sandbox, settings, ("python3", "-"), _executable("code", code).encode())
 
     return python
 
@@ -103,6 +105,19 @@ async def _report_impossible(reason: str) -> str:
     """
     current_call.get().ended = Ending(impossible=True, answer=reason)
     return "reported"
+
+
+def _executable(name: str, text: str) -> str:
+    """The text itself. Raises ToolError, which the model sees, for what no program can be given."""
+    problem = None
+    if "\0" in text:
+        problem = "a zero byte"
+    elif not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        problem = "characters that are no valid Unicode"
+    if problem is not None:
+        current_call.get().refused = True
+        raise ToolError(f"{name} holds {problem}; it was not run")
+    return text
 
 
 async def _run(

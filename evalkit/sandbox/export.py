@@ -42,11 +42,11 @@ class Export:
         self._take_one(Visit(path, name, folder, status))
         if not stat.S_ISDIR(status.st_mode):
             return
-        entered = enter(folder, name)
+        entered = enter(folder, name, reopen=True)
         if entered is None:
             raise SandboxError("a deliverable cannot be read", where=path, hint=_HINT)
         try:
-            for visit in walk(entered[0], path):
+            for visit in walk(entered[0], path, reopen=True):
                 self._take_one(visit)
         finally:
             if entered[1] is not None:

@@ -28,7 +28,7 @@ def snapshot(folder: int, owner_of: Callable[[int], int]) -> dict[str, Entry]:
     for _ in range(3):
         entries: dict[str, Entry] = {}
         with contextlib.suppress(TreeChanged):
-            for visit in walk(folder, ""):
+            for visit in walk(folder, "", reopen=True):
                 if len(entries) >= MAX_ENTRIES:
                     raise SandboxError(f"the sandbox holds more than {MAX_ENTRIES} files")
                 entries[visit.path] = _entry(visit, owner_of)

@@ -42,11 +42,11 @@ class _Level:
     """What to restore when leaving, where the folder had to be made readable."""
 
 
-def walk(root: int, path: str) -> Iterator[Visit]:
+def walk(root: int, path: str, *, reopen: bool = False) -> Iterator[Visit]:
     """Everything below the open folder `root`, which is called `path`; parents first, names sorted.
 
-    Folders that may not be read are made readable while they are read, where that is possible. Uses two file
-    descriptors however deep the tree is. Raises TreeChanged.
+    With `reopen`, folders that may not be read are made readable while they are read (which changes their ctime);
+    otherwise they are listed and not entered. Uses two file descriptors however deep the tree is. Raises TreeChanged.
     """
     here = os.open(".", OPEN_FOLDER, dir_fd=root)
     level = _Level(path, identity(os.fstat(here)))
@@ -56,7 +56,7 @@ def walk(root: int, path: str) -> Iterator[Visit]:
         while level.pending or trail:
             if level.pending:
                 name = level.pending.pop()
-                entered = enter(here, name)
+                entered = enter(here, name, reopen=reopen)
                 if entered is None:
                     continue
                 child, mode = entered
@@ -86,16 +86,17 @@ def identity(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def enter(parent: int, name: str) -> tuple[int, int | None] | None:
+def enter(parent: int, name: str, *, reopen: bool) -> tuple[int, int | None] | None:
     """Open a folder in an open folder, never through a link.
 
-    Returns it with the mode that it had where it had to be made readable; None where it is gone, was
-    replaced, or cannot be made readable.
+    Returns it with the mode that it had where `reopen` had to make it readable; None where it is gone, was replaced,
+    or cannot be read.
     """
     try:
         return os.open(name, OPEN_FOLDER, dir_fd=parent), None
     except PermissionError:
-        pass
+        if not reopen:
+            return None
     except OSError:
         return None
     with contextlib.suppress(OSError):

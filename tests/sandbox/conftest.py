@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from evalkit.sandbox import Environment, check_local
+from evalkit.sandbox import Environment
 from evalkit.sandbox.local.provider import LocalSandbox
 from evalkit.sandbox.local.scratch import remove_tree
 from evalkit.trajectory.artifacts import ArtifactStore
 
 Opener = Callable[..., Awaitable[LocalSandbox]]
-
-
-@pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="session")
-def local_support() -> None:
-    """Skip where this machine cannot isolate; fail where it is required to."""
-    support = check_local()
-    if support.ok:
-        return
-    if "local" in os.environ.get("EVALKIT_REQUIRE", "").split(","):
-        pytest.fail(f"the local sandbox is required: {support.problem} {support.hint}")
-    pytest.skip(f"no local sandbox here: {support.problem}")
 
 
 @pytest.fixture

@@ -127,6 +127,13 @@ async def test_a_missing_placement_is_the_tasks_error_and_leaves_nothing(
     assert list(scratch.glob("sandbox-*")) == []
 
 
+async def test_placements_that_contradict_each_other_are_the_tasks_error(open_local, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    both = (Placement(tmp_path / "file", "/app/x"), Placement(tmp_path / "file", "/app/x/below"))
+    with pytest.raises(TaskError, match="Not a directory"):
+        await open_local(Environment(files=both))
+
+
 async def test_private_folders_are_writable_and_readonly_ones_are_not(open_local, scratch: Path) -> None:
     data = scratch / "data"
     data.mkdir()

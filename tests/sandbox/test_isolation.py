@@ -138,6 +138,14 @@ async def test_the_network_is_a_loopback_of_its_own(sandbox: LocalSandbox) -> No
     assert await out(sandbox, "tail -n +2 /proc/net/route | wc -l") == "0\n"
 
 
+async def test_a_network_that_the_task_asks_for_is_the_hosts(open_local) -> None:
+    sandbox = await open_local(Environment(network=True))
+    interfaces = (await out(sandbox, "tail -n +3 /proc/net/dev | cut -d: -f1")).split()
+    assert interfaces == [
+        line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]
+    ]
+
+
 async def test_process_1_cannot_be_traced_but_ones_own_can(sandbox: LocalSandbox) -> None:
     seize = 16902
     attach = f"import ctypes, sys; print(ctypes.CDLL(None).ptrace({seize}, int(sys.argv[1]), 0, 0))"

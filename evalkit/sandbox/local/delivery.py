@@ -21,18 +21,26 @@ def deliver(tree: Tree, deliverables: Sequence[Deliverable], store: ArtifactStor
     what is delivered, a path that leads through a link, and content that the store does not keep.
     """
     paths = [normal(one.path) for one in deliverables]
-    for one in deliverables:
-        if one.kind == "dir":
-            _make_folder(tree, one.path)
-        elif one.kind == "file":
-            _write_file(tree, one, store)
-    for one in deliverables:
-        if one.kind == "link":
-            check_link(one.path, one.target or "", paths)
-            _make_link(tree, one.path, one.target or "")
-    for one in sorted(deliverables, key=lambda each: each.path, reverse=True):
-        if one.kind == "dir":
-            _set_mode(tree, one.path, one.mode)
+    links = [one for one in deliverables if one.kind == "link"]
+    folders = [one for one in deliverables if one.kind == "dir"]
+    for one in links:
+        check_link(one.path, one.target or "", paths)
+    for one in [*folders, *(one for one in deliverables if one.kind == "file"), *links]:
+        try:
+            _deliver_one(tree, one, store)
+        except OSError as error:
+            raise SandboxError(f"a deliverable cannot be placed: {error.strerror}", where=one.path) from error
+    for one in sorted(folders, key=lambda each: each.path, reverse=True):
+        _set_mode(tree, one.path, one.mode)
+
+
+def _deliver_one(tree: Tree, one: Deliverable, store: ArtifactStore) -> None:
+    if one.kind == "dir":
+        _make_folder(tree, one.path)
+    elif one.kind == "file":
+        _write_file(tree, one, store)
+    else:
+        _make_link(tree, one.path, one.target or "")
 
 
 def _make_folder(tree: Tree, path: str) -> None:

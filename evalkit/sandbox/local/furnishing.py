@@ -112,7 +112,7 @@ def readonly(tree: Tree, environment: Environment) -> dict[str, Path]:
     """
     found = {view: etc.HOST / name for name, view in etc.views().items()}
     for folder in environment.readonly:
-        path = folder.resolve()
+        path = Path(posixpath.normpath(folder.absolute()))
         if not path.is_dir():
             raise SandboxError("a read-only folder of the project does not exist", where=str(folder))
         if len(path.parts) < 2 or path.parts[1] in _HOST_OWN - set(SHARED_FOLDERS):
@@ -120,7 +120,7 @@ def readonly(tree: Tree, environment: Environment) -> dict[str, Path]:
         if path.parts[1] in tree.tops:
             with tree.parent_of(f"{path}/.", make=True, follow=False):
                 pass
-        found[str(path)] = path
+        found[str(path)] = path.resolve()
     return found
 
 

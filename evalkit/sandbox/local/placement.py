@@ -10,32 +10,34 @@ from pathlib import Path
 from evalkit.errors import TaskError
 from evalkit.sandbox.local.tree import Tree
 from evalkit.sandbox.protocol import Placement
-from evalkit.sandbox.walk import OPEN_FOLDER, Visit, walk
+from evalkit.sandbox.walk import OPEN_FOLDER, TreeChanged, Visit, walk
 
 _HINT = "A task may place regular files, folders, and links; links are copied as links."
 
 
 def place_files(tree: Tree, placement: Placement) -> None:
-    """Copy one file, or a folder's contents. Raises TaskError where the source is missing or is something
-    else.
+    """Copy one file, or a folder's contents.
+
+    Raises TaskError where the source is missing, is something else, or does not fit where it should go.
     """
     try:
-        status = placement.source.lstat()
-    except OSError as error:
+        mode = placement.source.lstat().st_mode
+        if stat.S_ISREG(mode):
+            with (
+                placement.source.open("rb") as source,
+                tree.parent_of(placement.target, make=True) as (folder, name),
+            ):
+                _write(folder, name, source.fileno(), mode)
+        elif stat.S_ISDIR(mode):
+            tree.make_folder(placement.target)
+            _place_folder(tree, placement)
+        else:
+            raise TaskError("only a file or a folder can be placed", where=str(placement.source), hint=_HINT)
+    except (OSError, TreeChanged) as error:
+        why = error.strerror if isinstance(error, OSError) else "it changes while it is read"
         raise TaskError(
-            f"cannot be placed at {placement.target}: {error.strerror}", where=str(placement.source)
+            f"cannot be placed at {placement.target}: {why}", where=str(placement.source)
         ) from error
-    if stat.S_ISREG(status.st_mode):
-        with (
-            placement.source.open("rb") as source,
-            tree.parent_of(placement.target, make=True) as (folder, name),
-        ):
-            _write(folder, name, source.fileno(), status.st_mode)
-    elif stat.S_ISDIR(status.st_mode):
-        tree.make_folder(placement.target)
-        _place_folder(tree, placement)
-    else:
-        raise TaskError("only a file or a folder can be placed", where=str(placement.source), hint=_HINT)
 
 
 def _place_folder(tree: Tree, placement: Placement) -> None:

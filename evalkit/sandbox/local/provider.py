@@ -2,7 +2,8 @@
 
 bubblewrap makes the namespaces; the trial's files are plain folders in a scratch folder, so that they are
 read from outside and outlive the shell. All users inside are one user of the host: `user` decides the name,
-the home and the number that programs see, not what they may do. `Limits.cpus` is not enforced.
+the home and the number that programs see, not what they may do. `Limits.cpus` is not enforced. A program of the agent's can write to
+the kept shell's output through /proc and so forge the result of a call; nothing that is graded depends on that.
 
 `Environment.network` shares the host's network as it is, with services on localhost and abstract unix
 sockets: nothing filters it. Without it there is only a loopback interface of the sandbox's own.
@@ -11,7 +12,6 @@ sockets: nothing filters it. Without it there is only a loopback interface of th
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -26,17 +26,18 @@ from evalkit.sandbox.local.bubblewrap import Bubblewrap, Layout, account, find
 from evalkit.sandbox.local.channel import BubblewrapChannel, LaunchFailed
 from evalkit.sandbox.local.delivery import deliver
 from evalkit.sandbox.local.processes import Process
-from evalkit.sandbox.local.scratch import Scratch, base_folder, create, make_base
+from evalkit.sandbox.local.scratch import SCRATCH_HINT, Scratch, base_folder, create, make_base
 from evalkit.sandbox.local.support import explain
 from evalkit.sandbox.local.tree import Tree
 from evalkit.sandbox.local.watchdog import Watchdog
 from evalkit.sandbox.protocol import Deliverable, Entry, Environment, ExecResult
 from evalkit.sandbox.shell import Call, CallNotStarted, KeptShell, checked_env, command_line
 from evalkit.sandbox.shielded import finish
-from evalkit.sandbox.walk import OPEN_FOLDER
+from evalkit.sandbox.walk import OPEN_FOLDER, TreeChanged
 from evalkit.trajectory.artifacts import ArtifactStore
 
 _NOBODY = 65534
+_HALT = "Halt the sandbox first."
 
 T = TypeVar("T")
 
@@ -160,7 +161,12 @@ class LocalSandbox:
         self._bwrap = find(base, self._account)
         self._scratch = create(base, self._account, run=self._run, trial=self._trial)
         self._tree_or_none = Tree(self._scratch.tree, self._tops, self._account)
-        furnishing.furnish(self._tree, self._environment, self._user)
+        try:
+            furnishing.furnish(self._tree, self._environment, self._user)
+        except OSError as error:
+            raise SandboxError(
+                f"the sandbox's files cannot be made: {error.strerror}", where=str(base), hint=SCRATCH_HINT
+            ) from error
 
     async def _open(self) -> KeptShell:
         """Start a shell on the files as they are."""
@@ -279,11 +285,17 @@ class LocalSandbox:
         roots = export.outermost(paths)
         taking = export.Export(roots, store)
         for path in roots:
-            with (
-                contextlib.suppress(FileNotFoundError, NotADirectoryError),
-                self._tree.parent_of(path, follow=False, follow_last=False) as (folder, name),
-            ):
-                taking.take(folder, name, path)
+            try:
+                with self._tree.parent_of(path, follow=False, follow_last=False) as (folder, name):
+                    taking.take(folder, name, path)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except PermissionError as error:
+                raise SandboxError("a deliverable cannot be read", where=path) from error
+            except TreeChanged as error:
+                raise SandboxError(
+                    "deliverables move while they are taken out", where=path, hint=_HALT
+                ) from error
         return taking.finish()
 
 

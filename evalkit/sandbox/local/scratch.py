@@ -25,6 +25,7 @@ PREFIX = "sandbox-"
 _NEW_PREFIX = ".new-"
 _LABEL = "label.json"
 _ABANDONED_S = 3600.0
+SCRATCH_HINT = "Set EVALKIT_SCRATCH to a folder with free space that you may write to."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def create(base: Path, who: Account, *, run: str, trial: str) -> Scratch:
         raise SandboxError(
             f"no folder for the sandbox can be made: {error.strerror}",
             where=str(base),
-            hint="Set EVALKIT_SCRATCH to a folder with free space that you may write to.",
+            hint=SCRATCH_HINT,
         ) from error
     building.chmod(0o711 if who.switch else 0o700)
     label = Label(run, trial, os.getpid(), _own_start())
@@ -142,7 +143,7 @@ def remove_tree(folder: Path) -> None:
     except FileNotFoundError:
         return
     try:
-        entered = enter(parent, folder.name)
+        entered = enter(parent, folder.name, reopen=True)
         if entered is not None:
             _empty(entered[0])
             os.rmdir(folder.name, dir_fd=parent)
@@ -159,7 +160,7 @@ def _empty(here: int) -> None:
             if pending:
                 trail.append((name, identity(os.fstat(here)), pending))
                 name = pending.pop()
-                entered = enter(here, name)
+                entered = enter(here, name, reopen=True)
                 if entered is None:
                     raise SandboxError(f"a folder of a sandbox cannot be removed: {name!r}")
                 os.close(here)
@@ -179,8 +180,10 @@ def _empty(here: int) -> None:
 
 
 def _unlink_all(folder: int) -> list[str]:
-    """Remove all but folders; returns the names of those."""
+    """Remove all but folders, also where the folder forbids it; returns the names of those."""
     folders: list[str] = []
+    if stat.S_IMODE(os.fstat(folder).st_mode) & 0o700 != 0o700:
+        os.fchmod(folder, 0o700)
     with os.scandir(folder) as entries:
         for entry in list(entries):
             if entry.is_dir(follow_symlinks=False):

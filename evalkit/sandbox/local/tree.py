@@ -70,7 +70,11 @@ class Tree:
     def write_at(self, folder: int, name: str, data: bytes, *, mode: int, path: str) -> None:
         """Write a regular file into an open folder."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        handle = os.open(name, flags, 0o600, dir_fd=folder)
+        try:
+            handle = os.open(name, flags, 0o600, dir_fd=folder)
+        except PermissionError:
+            allow_writing(folder, name)
+            handle = os.open(name, flags, 0o600, dir_fd=folder)
         with os.fdopen(handle, "wb") as out:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise SandboxError(f"{path} is not a regular file, so nothing was written to it")
@@ -187,3 +191,12 @@ class _Resolver:
         except OSError as error:
             error.filename = self._path
             raise
+
+
+def allow_writing(folder: int, name: str) -> None:
+    """Let the owner of an existing file write to it. By descriptor, so that no link is followed."""
+    handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        Path(f"/proc/self/fd/{handle}").chmod(0o600)
+    finally:
+        os.close(handle)

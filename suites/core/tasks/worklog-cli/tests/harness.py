@@ -1,7 +1,7 @@
 """How does a check run the agent's code, and how does its verdict get out?
 
-Every task of this suite carries the same copy. The agent's code is never imported here: it runs in a child, in a
-scratch copy of the task's directory, and only its output comes back, as text.
+Every task of this suite carries the same copy. The agent's code is never imported here: it runs in a
+child, in a scratch copy of the task's directory, and only its output comes back, as text.
 """
 
 import contextlib
