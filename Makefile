@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 UV := $(shell command -v uv 2>/dev/null)
 
+export SNIPPET = import evalkit; steps = evalkit.load("latest").steps.to_pandas(); print(steps[steps.trial_id.str.startswith("fix-off-by-one.oracle")][["step", "kind", "tool", "exit_code", "reasoning"]].to_string(index=False, na_rep="", max_colwidth=60))
+
 .PHONY: demo test check bench live docs setup lock clean
 .DEFAULT_GOAL := demo
 
@@ -14,8 +16,8 @@ demo: $(READY)  ## agents really executing tasks in sandboxes, every thought and
 	@$(BIN)/evalkit run core --model scripted/oracle,scripted/nop
 	@echo; echo '$$ evalkit show latest fix-off-by-one.oracle'
 	@$(BIN)/evalkit show latest fix-off-by-one.oracle
-	@echo; echo '$$ python -c "import evalkit; print(evalkit.load(\"latest\").steps.to_pandas() ...)"'
-	@$(BIN)/python -c 'import evalkit; print(evalkit.load("latest").steps.to_pandas()[["trial_id", "step", "kind", "tool", "exit_code", "reasoning"]].head(12).to_string(max_colwidth=38))'
+	@echo; echo "$$ python -c '$$SNIPPET'"
+	@$(BIN)/python -c "$$SNIPPET"
 
 test: $(READY)  ## the whole test suite
 	$(BIN)/python -m pytest

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from evalkit.cli.console import stderr
 from evalkit.engine.plan import PlannedTrial
-from evalkit.engine.trial import Progress as Hears
+from evalkit.engine.progress import Progress as Hears
 from evalkit.trajectory.step import Step
 from evalkit.trajectory.trial import Trial
 
@@ -25,26 +25,31 @@ class _Bar:
         self._job = bar.add_task("trials", total=total, counts="", doing="")
         self._counts = {"passed": 0, "failed": 0, "unscored": 0}
         self._steps = 0
+        self._running: list[str] = []
 
     def planned(self, total: int) -> None:
         self._bar.update(self._job, total=total)
 
     def started(self, planned: PlannedTrial) -> None:
-        self._bar.update(self._job, doing=planned.task.id)
+        self._running.append(planned.task.id)
+        self._show()
 
     def stepped(self, planned: PlannedTrial, step: Step) -> None:
         del planned, step
         self._steps += 1
         self._show()
 
-    def finished(self, trial: Trial) -> None:
+    def finished(self, planned: PlannedTrial, trial: Trial) -> None:
+        self._running.remove(planned.task.id)
         self._counts[trial.status] += 1
         self._bar.advance(self._job)
         self._show()
 
     def _show(self) -> None:
         counts = "  ".join(f"{number} {status}" for status, number in self._counts.items() if number)
-        self._bar.update(self._job, counts=f"{counts}  {self._steps} steps".strip())
+        doing = self._running[0] if self._running else ""
+        more = f" +{len(self._running) - 1}" if len(self._running) > 1 else ""
+        self._bar.update(self._job, counts=f"{counts}  {self._steps} steps".strip(), doing=doing + more)
 
 
 class _Lines:
@@ -62,8 +67,8 @@ class _Lines:
     def stepped(self, planned: PlannedTrial, step: Step) -> None:
         del planned, step
 
-    def finished(self, trial: Trial) -> None:
-        del trial
+    def finished(self, planned: PlannedTrial, trial: Trial) -> None:
+        del planned, trial
         self._done += 1
         late = time.monotonic() - self._last >= PLAIN_EVERY_S
         if late or self._done == self._total:

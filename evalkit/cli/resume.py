@@ -15,10 +15,11 @@ def resume(
     """Go on with a run: run what is missing, and try again what is unscored."""
     from evalkit.cli.outcome import end_run
     from evalkit.cli.progress import live_progress
-    from evalkit.engine.start import resume as go_on
     from evalkit.trajectory.locate import local_run
 
     folder: Path = local_run(run)
     with live_progress(total=None) as progress:
+        from evalkit.engine.start import resume as go_on
+
         result = go_on(folder, progress)
     end_run(result, json=json)

@@ -85,9 +85,10 @@ def run(
 def _start(prepared: Prepared, *, json: bool) -> None:
     from evalkit.cli.outcome import end_run
     from evalkit.cli.progress import live_progress
-    from evalkit.engine.start import start
 
     with live_progress(total=len(prepared.plan)) as progress:
+        from evalkit.engine.start import start
+
         result = start(prepared, progress)
     end_run(result, json=json)
 

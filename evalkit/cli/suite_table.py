@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from evalkit.cli.console import printable, stdout
-from evalkit.engine.check import Finding
+from evalkit.engine.finding import Finding
 from evalkit.tasks.suite import Suite
 
 

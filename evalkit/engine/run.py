@@ -20,7 +20,8 @@ import evalkit.engine.registry as _registry
 from evalkit.engine.agent import Agent
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
 from evalkit.engine.plan import PlannedTrial
-from evalkit.engine.trial import Progress, RunContext, run_trial
+from evalkit.engine.progress import Progress
+from evalkit.engine.trial import RunContext, run_trial
 from evalkit.errors import EvalkitError, ModelError
 from evalkit.grading.environment import agent_environment
 from evalkit.models.scripted import find_persona

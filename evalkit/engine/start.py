@@ -12,10 +12,10 @@ from typing import cast
 from evalkit import __version__
 from evalkit.engine.needs import check_needs
 from evalkit.engine.prepare import Prepared, default_max_trials
+from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import now
 from evalkit.engine.resume import remaining, tasks_of
 from evalkit.engine.run import RunResult, host_class, run_plan
-from evalkit.engine.trial import Progress
 from evalkit.trajectory.manifest import AgentEntry, PlannedRow, RunManifest, SuiteEntry
 from evalkit.trajectory.reader import load
 from evalkit.trajectory.writer import RunWriter

@@ -10,7 +10,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 import anyio
 from inspect_ai.model import GenerateConfig, Model
@@ -20,6 +19,7 @@ from evalkit.engine.boundary import INTERRUPTED, attribute
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.loop import LoopInput, Outcome, react
 from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.scripted_model import current_script
 from evalkit.engine.tools import agent_tools
@@ -33,26 +33,6 @@ from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import Step
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
-
-
-class Progress(Protocol):
-    """Hears what happens in a run, as it happens."""
-
-    def planned(self, total: int) -> None:
-        """So many trials will be run."""
-        ...
-
-    def started(self, planned: PlannedTrial) -> None:
-        """A trial left the queue."""
-        ...
-
-    def stepped(self, planned: PlannedTrial, step: Step) -> None:
-        """A step was recorded."""
-        ...
-
-    def finished(self, trial: Trial) -> None:
-        """A trial was committed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +76,7 @@ async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, conte
                 recorder=recorder,
             )
             context.writer.commit(trial, recorder.steps)
-            context.progress.finished(trial)
+            context.progress.finished(planned, trial)
     return trial
 
 

@@ -152,7 +152,10 @@ class Sandbox(Protocol):
         ...
 
     async def read_file(self, path: str, *, max_bytes: int = 100 * 1024 * 1024) -> bytes:
-        """Read a regular file. Raises FileNotFoundError, IsADirectoryError, PermissionError or SandboxError (too big)."""
+        """Read a regular file.
+
+        Raises FileNotFoundError, IsADirectoryError, PermissionError, or SandboxError for one that is too big.
+        """
         ...
 
     async def workspace_digest(self) -> str | None:

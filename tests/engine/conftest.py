@@ -50,7 +50,7 @@ class Quiet:
     def stepped(self, planned: PlannedTrial, step: Step) -> None:
         self.steps.append(step)
 
-    def finished(self, trial: Trial) -> None:
+    def finished(self, planned: PlannedTrial, trial: Trial) -> None:
         self.trials.append(trial)
 
 

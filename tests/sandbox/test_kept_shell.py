@@ -157,7 +157,7 @@ async def test_a_timeout_keeps_what_was_printed(sandbox: LocalSandbox) -> None:
     result = await sandbox.exec("echo early; echo warn >&2; sleep 60", timeout_s=0.3)
     assert (result.timed_out, result.exit_code, result.shell_lost) == (True, 137, False)
     assert (result.stdout.text, result.stderr.text) == ("early\n", "warn\n")
-    assert 0.3 <= result.duration_s < 2
+    assert 0.3 <= result.duration_s < 10
 
 
 async def test_a_timeout_kills_everything_the_command_started_and_spares_what_is_older(

@@ -2,8 +2,9 @@
 
 bubblewrap makes the namespaces; the trial's files are plain folders in a scratch folder, so that they are
 read from outside and outlive the shell. All users inside are one user of the host: `user` decides the name,
-the home and the number that programs see, not what they may do. `Limits.cpus` is not enforced. A program of the agent's can write to
-the kept shell's output through /proc and so forge the result of a call; nothing that is graded depends on that.
+the home and the number that programs see, not what they may do. `Limits.cpus` is not enforced. A program of
+the agent's can write to the kept shell's output through /proc and so forge the result of a call; nothing
+that is graded depends on that.
 
 `Environment.network` shares the host's network as it is, with services on localhost and abstract unix
 sockets: nothing filters it. Without it there is only a loopback interface of the sandbox's own.

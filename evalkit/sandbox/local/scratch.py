@@ -24,6 +24,7 @@ from evalkit.sandbox.walk import OPEN_FOLDER, enter, identity
 PREFIX = "sandbox-"
 _NEW_PREFIX = ".new-"
 _LABEL = "label.json"
+_PARTS = ("tree", "stage")
 _ABANDONED_S = 3600.0
 SCRATCH_HINT = "Set EVALKIT_SCRATCH to a folder with free space that you may write to."
 
@@ -59,7 +60,7 @@ class Scratch:
     def remove(self) -> None:
         """Remove everything and let go of the label."""
         try:
-            remove_tree(self.folder)
+            _remove(self.folder)
         finally:
             with contextlib.suppress(OSError):
                 os.close(self.lock)
@@ -108,7 +109,7 @@ def create(base: Path, who: Account, *, run: str, trial: str) -> Scratch:
     handle = os.open(building / _LABEL, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     os.write(handle, json.dumps(asdict(label)).encode())
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    for name in ("tree", "stage"):
+    for name in _PARTS:
         (building / name).mkdir(mode=0o700)
         if who.switch:
             os.chown(building / name, who.uid, who.gid)
@@ -127,7 +128,7 @@ def clean(base: Path) -> list[str]:
     for folder in sorted(base.iterdir()):
         label = _abandoned(folder)
         if label is not None:
-            remove_tree(folder)
+            _remove(folder)
             removed.append(f"sandbox of trial {label.trial} of run {label.run} ({folder})")
     return removed
 
@@ -149,6 +150,13 @@ def remove_tree(folder: Path) -> None:
             os.rmdir(folder.name, dir_fd=parent)
     finally:
         os.close(parent)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a sandbox's folder, the label last: what is left of an interrupted removal can still be found."""
+    for name in _PARTS:
+        remove_tree(folder / name)
+    remove_tree(folder)
 
 
 def _empty(here: int) -> None:

@@ -1,0 +1,29 @@
+"""Who hears what happens in a run, as it happens?"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from evalkit.engine.plan import PlannedTrial
+from evalkit.trajectory.step import Step
+from evalkit.trajectory.trial import Trial
+
+
+class Progress(Protocol):
+    """Hears what happens in a run, as it happens."""
+
+    def planned(self, total: int) -> None:
+        """So many trials will be run."""
+        ...
+
+    def started(self, planned: PlannedTrial) -> None:
+        """A trial left the queue."""
+        ...
+
+    def stepped(self, planned: PlannedTrial, step: Step) -> None:
+        """A step was recorded."""
+        ...
+
+    def finished(self, planned: PlannedTrial, trial: Trial) -> None:
+        """A trial was committed."""
+        ...

@@ -1,0 +1,54 @@
+"""What proves a task, and what does not."""
+
+from evalkit.engine.finding import judge
+from evalkit.trajectory.trial import Trial
+
+
+def trial(model, status, *, epoch=1, checks=None, reward=None, message=None):
+    return Trial(
+        run_id="r", trial_id=f"{model}{epoch}", suite="s", task_id="t", epoch=epoch, agent=f"react/{model}",
+        model=model, status=status, checks=checks, reward=reward, error_message=message,
+        error_origin="grader" if message else None,
+    )  # fmt: skip
+
+
+def problems(*trials):
+    (finding,) = judge([("s", "t"), ("s", "t")], trials)
+    return finding.problems
+
+
+def oracle(status, epoch, **values):
+    return trial("scripted/oracle", status, epoch=epoch, **values)
+
+
+def nop(status, **values):
+    return trial("scripted/nop", status, **values)
+
+
+def test_two_equal_passes_and_a_failing_nop_prove_a_task():
+    assert problems(oracle("passed", 1), oracle("passed", 2), nop("failed")) == ()
+
+
+def test_an_oracle_that_fails_names_the_failed_checks():
+    first = oracle("failed", 1, checks={"unit": False, "style": True})
+    second = oracle("failed", 2, checks={"unit": False, "style": True})
+    assert problems(first, second, nop("failed")) == ("the oracle failed 2 of 2 times; failed checks: unit",)
+
+
+def test_an_oracle_judged_differently_is_not_deterministic():
+    found = problems(oracle("passed", 1, reward=1.0), oracle("passed", 2, reward=2.0), nop("failed"))
+    assert "not deterministic" in found[0]
+
+
+def test_a_nop_that_passes_shows_a_blind_grader():
+    assert "doing nothing passes" in problems(oracle("passed", 1), oracle("passed", 2), nop("passed"))[0]
+
+
+def test_what_is_unscored_proves_nothing():
+    found = problems(oracle("passed", 1), oracle("unscored", 2, message="no reward"), nop("failed"))
+    assert found[0] == "scripted/oracle is unscored (grader): no reward"
+
+
+def test_what_is_missing_proves_nothing():
+    assert "interrupted" in problems(oracle("passed", 1), nop("failed"))[0]
+    assert "interrupted" in problems(oracle("passed", 1), oracle("passed", 2))[0]
