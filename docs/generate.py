@@ -1,18 +1,25 @@
-"""Write the generated pages of the docs, or check that they are true: `python docs/generate.py [--check]`."""
+"""Write the generated pages of the docs, or check that they are true: `python docs/generate.py [--check]`.
+
+cli.md is the program's own help. record.md is written by hand but for the tables between its markers, which
+come from the program too.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import typer
+from record_columns import table
 from typer.testing import CliRunner
 
 from evalkit.cli.app import app
 
-PAGE = Path(__file__).with_name("cli.md")
+COMMANDS = Path(__file__).with_name("cli.md")
+RECORD = Path(__file__).with_name("record.md")
 HEAD = """\
 # Command line
 
@@ -21,6 +28,7 @@ HEAD = """\
 Exit codes: 0 done · 1 an unexpected crash · 2 usage or configuration · 3 a check said no ·
 5 not comparable · 6 finished, but something is missing (trials unscored) · 130 interrupted.
 """
+MARKED = re.compile(r"(<!-- columns: (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def commands(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -30,8 +38,8 @@ def commands(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str,
         yield from commands(member, (*path, name))
 
 
-def page() -> str:
-    """The whole page."""
+def commands_page() -> str:
+    """All of cli.md."""
     os.environ.update(COLUMNS="80", NO_COLOR="1", TERM="dumb")
     parts = [HEAD]
     for words in commands(typer.main.get_command(app)):
@@ -43,13 +51,19 @@ def page() -> str:
     return "\n".join(parts)
 
 
+def record_page() -> str:
+    """record.md as it stands, with the tables between its markers made anew."""
+    text = RECORD.read_text("utf-8")
+    return MARKED.sub(lambda found: f"{found[1]}\n{table(found[2])}\n\n", text)
+
+
 def main() -> None:
     """Write, or with --check compare."""
-    text = page()
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(text, "utf-8")
-    elif not PAGE.is_file() or PAGE.read_text("utf-8") != text:
-        raise SystemExit(f"{PAGE} is not what the program says; write it again with: make docs")
+    for path, text in ((COMMANDS, commands_page()), (RECORD, record_page())):
+        if "--check" not in sys.argv[1:]:
+            path.write_text(text, "utf-8")
+        elif not path.is_file() or path.read_text("utf-8") != text:
+            raise SystemExit(f"{path} is not what the program says; write it again with: make docs")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
     └── TrialError               6   one trial could not be scored; `origin` says whose fault it is
         ├── ModelError               origin "model"
         ├── SandboxError             origin "sandbox"
+        │   └── DeliverableRefused       what the agent left cannot leave as data
         ├── GraderError              origin "grader"
         └── TaskError                origin "task"
 
@@ -96,6 +97,13 @@ class SandboxError(TrialError):
     """The sandbox could not be started, used or read."""
 
     origin = "sandbox"
+
+
+class DeliverableRefused(SandboxError):
+    """What the agent left cannot leave the sandbox as data: a link that leads outside, a device, a pipe.
+
+    That is the agent's doing, not the machine's: it counts as not delivered, and the trial is still judged.
+    """
 
 
 class GraderError(TrialError):

@@ -21,6 +21,7 @@ from evalkit.engine.agent import Agent
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.progress import Progress
+from evalkit.engine.recorder import Stopwatch
 from evalkit.engine.trial import RunContext, run_trial
 from evalkit.errors import EvalkitError, ModelError
 from evalkit.grading.environment import agent_environment
@@ -63,6 +64,7 @@ def run_plan(
         writer=writer,
         progress=progress,
         slots=anyio.CapacityLimiter(max_trials),
+        since_begin=Stopwatch(),
     )
     tasks = _inspect_tasks(plan, context, result)
     progress.planned(len(plan))

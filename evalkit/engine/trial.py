@@ -47,13 +47,15 @@ class RunContext:
     writer: RunWriter
     progress: Progress
     slots: anyio.CapacityLimiter
+    since_begin: Stopwatch
+    """Since the first trial could have been begun: what a trial waits is its time in the queue."""
 
 
 async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, context: RunContext) -> Trial:
     """Run one trial to its end and commit it, whatever happens. Only cancellation is raised on."""
-    ledger, queued = Ledger(), Stopwatch()
+    ledger = Ledger()
     async with context.slots:
-        ledger.queue_s, ledger.started_at = queued.seconds, now()
+        ledger.queue_s, ledger.started_at = context.since_begin.seconds, now()
         context.progress.started(planned)
         recorder = _recorder(planned, context)
         try:
@@ -121,7 +123,7 @@ async def _phases(
     with _clock(ledger, "agent_s"):
         ledger.outcome = await _agent(planned, sandbox, model, recorder)
     with _clock(ledger, "grade_s"):
-        await _judge(planned, sandbox, context, ledger)
+        await _judge(planned, sandbox, context, recorder=recorder, ledger=ledger)
 
 
 async def _agent(planned: PlannedTrial, sandbox: Sandbox, model: Model, recorder: Recorder) -> Outcome:
@@ -146,7 +148,9 @@ async def _agent(planned: PlannedTrial, sandbox: Sandbox, model: Model, recorder
     return Outcome("time_limit")
 
 
-async def _judge(planned: PlannedTrial, sandbox: Sandbox, context: RunContext, ledger: Ledger) -> None:
+async def _judge(
+    planned: PlannedTrial, sandbox: Sandbox, context: RunContext, *, recorder: Recorder, ledger: Ledger
+) -> None:
     task = planned.task
     if task.grading_mode != "shared":
         await sandbox.halt()
@@ -158,8 +162,10 @@ async def _judge(planned: PlannedTrial, sandbox: Sandbox, context: RunContext, l
 
     grading = Grading(store=context.writer.artifacts, open_sandbox=open_grader)
     ledger.grader_digest = tests_digest(task)
-    deliverables = await take_deliverables(task, sandbox, grading)
-    ledger.verdict = await grade(task, sandbox, deliverables, grading)
+    taken = await take_deliverables(task, sandbox, grading)
+    for path, reason in taken.refused.items():
+        recorder.event("error", canonical_json({"not_delivered": path, "reason": reason}))
+    ledger.verdict = await grade(task, sandbox, taken.deliverables, grading)
 
 
 @contextmanager

@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import secrets
-from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import anyio
 
-from evalkit.errors import GraderError, SandboxError
+from evalkit.errors import DeliverableRefused, GraderError, SandboxError
 from evalkit.grading.environment import TESTS, VERIFIER, grader_environment
 from evalkit.grading.setup import set_up
 from evalkit.grading.verdict import FILES, MAX_BYTES, Verdict, read_verdict
@@ -35,9 +35,31 @@ class Grading:
     open_sandbox: Callable[[Environment], Sandbox]
 
 
-async def take_deliverables(task: Task, sandbox: Sandbox, grading: Grading) -> tuple[Deliverable, ...]:
-    """Take the task's artifacts out of the halted sandbox, into the run's store."""
-    return await sandbox.export(task.artifact_paths, grading.store)
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What left the sandbox, and which declared paths were refused, with the reason."""
+
+    deliverables: tuple[Deliverable, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+async def take_deliverables(task: Task, sandbox: Sandbox, grading: Grading) -> Taken:
+    """Take the task's artifacts out of the halted sandbox, into the run's store.
+
+    A path that leads outside counts as not delivered: the agent cannot make its trial unscored with it.
+    """
+    try:
+        return Taken(await sandbox.export(task.artifact_paths, grading.store))
+    except DeliverableRefused:
+        pass  # each path on its own then, so that one does not take the others with it
+    taken: list[Deliverable] = []
+    refused: dict[str, str] = {}
+    for path in task.artifact_paths:
+        try:
+            taken += await sandbox.export([path], grading.store)
+        except DeliverableRefused as error:
+            refused[path] = str(error)
+    return Taken(tuple(taken), refused)
 
 
 async def grade(

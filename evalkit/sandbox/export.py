@@ -1,7 +1,8 @@
 """How do files leave one sandbox as data and enter another?
 
 Nothing is ever extracted on the host: contents go into the artifact store under their digest, and
-everything else is a record. A tree that could lead its reader elsewhere is refused as a whole.
+everything else is a record. A tree that could lead its reader elsewhere is refused as a whole
+(`DeliverableRefused`); one that is too big is a `SandboxError`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from evalkit.errors import SandboxError
+from evalkit.errors import DeliverableRefused, SandboxError
 from evalkit.sandbox.protocol import Deliverable
 from evalkit.sandbox.snapshot import kind_of, open_file
 from evalkit.sandbox.walk import PATH_BYTES, Visit, enter, walk
@@ -44,7 +45,7 @@ class Export:
             return
         entered = enter(folder, name, reopen=True)
         if entered is None:
-            raise SandboxError("a deliverable cannot be read", where=path, hint=_HINT)
+            raise DeliverableRefused("a deliverable cannot be read", where=path, hint=_HINT)
         try:
             for visit in walk(entered[0], path, reopen=True):
                 self._take_one(visit)
@@ -54,10 +55,10 @@ class Export:
             os.close(entered[0])
 
     def finish(self) -> tuple[Deliverable, ...]:
-        """Everything taken. Raises SandboxError where a hard link also leads elsewhere."""
+        """Everything taken. Raises DeliverableRefused where a hard link also leads elsewhere."""
         for identity, (expected, path) in self._expected.items():
             if self._links[identity] < expected:
-                raise SandboxError("a hard link leads out of what is taken", where=path, hint=_HINT)
+                raise DeliverableRefused("a hard link leads out of what is taken", where=path, hint=_HINT)
         return tuple(self._taken)
 
     def _take_one(self, visit: Visit) -> None:
@@ -65,7 +66,7 @@ class Export:
         if len(self._taken) >= MAX_ENTRIES:
             raise SandboxError(f"more than {MAX_ENTRIES} files would be taken out", where=visit.path)
         if len(os.fsencode(visit.path)) >= PATH_BYTES:
-            raise SandboxError("a deliverable's path is too long", where=visit.path[:200] + "...")
+            raise DeliverableRefused("a deliverable's path is too long", where=visit.path[:200] + "...")
         if kind == "dir":
             self._taken.append(Deliverable(visit.path, "dir", mode))
         elif kind == "link":
@@ -75,17 +76,19 @@ class Export:
         elif kind == "file":
             self._taken.append(self._take_file(visit, mode))
         else:
-            raise SandboxError(f"a deliverable is a {kind}", where=visit.path, hint=_HINT)
+            raise DeliverableRefused(f"a deliverable is a {kind}", where=visit.path, hint=_HINT)
 
     def _take_file(self, visit: Visit, mode: int) -> Deliverable:
         try:
             handle = open_file(visit.folder, visit.name)
         except OSError as error:
-            raise SandboxError(f"a deliverable cannot be read: {error.strerror}", where=visit.path) from error
+            raise DeliverableRefused(
+                f"a deliverable cannot be read: {error.strerror}", where=visit.path
+            ) from error
         with os.fdopen(handle, "rb") as source:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
-                raise SandboxError("a deliverable changed while it was read", where=visit.path)
+                raise DeliverableRefused("a deliverable changed while it was read", where=visit.path)
             if status.st_nlink > 1:
                 identity = (status.st_dev, status.st_ino)
                 self._links[identity] += 1
@@ -125,7 +128,7 @@ def below(path: str, root: str) -> bool:
 
 
 def check_link(path: str, target: str, roots: Sequence[str]) -> None:
-    """Raise SandboxError unless a link at `path` stays inside `roots`, wherever other such links may lead.
+    """Raise DeliverableRefused unless a link at `path` stays inside `roots`, wherever other such links may lead.
 
     A target may climb only at its beginning, where the folders on the way are real: after the name of
     another link, `..` could lead anywhere.
@@ -139,4 +142,4 @@ def check_link(path: str, target: str, roots: Sequence[str]) -> None:
         start.pop()
     lands = "/" + "/".join([*start, *parts])
     if ".." in parts or not any(below(lands, root) for root in roots):
-        raise SandboxError(f"a link leads out of what is taken, to {target}", where=path, hint=_HINT)
+        raise DeliverableRefused(f"a link leads out of what is taken, to {target}", where=path, hint=_HINT)

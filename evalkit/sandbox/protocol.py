@@ -169,7 +169,8 @@ class Sandbox(Protocol):
     async def export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
         """Take files and folders out as data. Missing paths are left out.
 
-        Raises `SandboxError` where a path leads outside (links, hard links), is a device or fifo, or is too big.
+        Raises `DeliverableRefused` where a path leads outside (links, hard links) or is a device or fifo,
+        `SandboxError` where it is too big.
         """
         ...
 
