@@ -50,8 +50,12 @@ def test_in_shared_mode_the_loop_wins_which_is_why_it_is_marked(judged):
 
 
 def test_only_declared_deliverables_reach_the_sealed_grader(judged):
-    solve = "# step: Write much.\necho done > out; echo hidden > other; mkdir -p /tests; echo x > /tmp/left\n"
-    grader = "#!/bin/sh\nls /app /tmp > /logs/verifier/seen; test ! -e /app/other && test ! -e /tmp/left && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n"
+    solve = "# step: Write much.\necho done > out; echo hidden > other; echo x > /tmp/left\n"
+    grader = (
+        "#!/bin/sh\n"
+        "seen=1; test -e /app/other && seen=0; test -e /tmp/left && seen=0; test -e /app/out || seen=0\n"
+        "echo $seen > /logs/verifier/reward.txt\n"
+    )
     trial, _ = judged.files({"solution/solve.sh": solve, "tests/test.sh": grader})
     assert trial.status == "passed"
 
@@ -121,8 +125,16 @@ def test_named_checks_are_recorded(judged):
 
 
 def test_a_deliverable_keeps_its_content_and_mode_and_is_kept_for_regrading(judged, tmp_path):
-    solve = "# step: Make.\nmkdir -p out/deep; echo '#!/bin/sh\necho hi' > out/deep/run; chmod 755 out/deep/run; ln -s deep/run out/link\n"
-    grader = '#!/bin/sh\ntest "$(/app/out/link)" = hi && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n'
+    solve = (
+        "# step: Make.\n"
+        "mkdir -p out/deep; echo '#!/bin/sh\necho hi' > out/deep/run; chmod 755 out/deep/run\n"
+        "ln -s deep/run out/link\n"
+    )
+    grader = (
+        "#!/bin/sh\n"
+        'if [ "$(/app/out/link)" = hi ]; then reward=1; else reward=0; fi\n'
+        "echo $reward > /logs/verifier/reward.txt\n"
+    )
     trial, _ = judged.files({"solution/solve.sh": solve, "tests/test.sh": grader})
     assert trial.status == "passed"
     assert any(
