@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -44,3 +46,28 @@ def local_support() -> None:
     if "local" in os.environ.get("EVALKIT_REQUIRE", "").split(","):
         pytest.fail(f"the local sandbox is required: {support.problem} {support.hint}")
     pytest.skip(f"no local sandbox here: {support.problem}")
+
+
+@pytest.fixture
+def somebody() -> Callable[[], AbstractContextManager[None]]:
+    """Be somebody who may not read everything: root becomes nobody for a while, others are that already."""
+
+    @contextmanager
+    def become() -> Iterator[None]:
+        mine = os.geteuid()
+        if mine == 0:
+            os.seteuid(65534)
+        try:
+            yield
+        finally:
+            os.seteuid(mine)
+
+    return become
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A temporary folder that everybody may enter, which pytest's own are not."""
+    with tempfile.TemporaryDirectory(prefix="evalkit-test-", dir="/var/tmp") as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 
@@ -159,5 +160,5 @@ def test_trials_run_at_the_same_time_up_to_the_number_allowed(make_suite, run_su
     assert together < 4 * 1.5
     alone = run_suite(suite, out="alone", max_trials=1).rows()
     spans = sorted((row.started_at, row.finished_at) for row in alone)
-    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
     assert max(row.queue_s for row in alone) > 3

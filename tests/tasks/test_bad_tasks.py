@@ -2,9 +2,8 @@
 
 import os
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -438,27 +437,17 @@ def test_a_file_name_that_is_not_utf8_is_named(write_task: Callable[..., Path]) 
         load_task(task)
 
 
-@contextmanager
-def somebody() -> Iterator[None]:
-    """Somebody who may not read everything: root becomes nobody for a while, others are that already."""
-    mine = os.geteuid()
-    if mine == 0:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(mine)
-
-
 @pytest.mark.parametrize("name", ["task.toml", "instruction.md", "tests", "environment/orders.csv"])
-def test_what_may_not_be_read_is_named(write_task: Callable[..., Path], name: str) -> None:
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as base:
-        Path(base).chmod(0o755)
-        task = Path(shutil.copytree(write_task(), Path(base) / "sum"))
-        (task / name).chmod(0)
-        with somebody(), pytest.raises(ConfigError) as caught:
-            load_task(task)
-        (task / name).chmod(0o755)
-
+def test_what_may_not_be_read_is_named(
+    write_task: Callable[..., Path],
+    open_folder: Path,
+    somebody: Callable[[], AbstractContextManager[None]],
+    name: str,
+) -> None:
+    task = Path(shutil.copytree(write_task(), open_folder / "sum"))
+    (task / name).chmod(0)
+    with somebody(), pytest.raises(ConfigError) as caught:
+        load_task(task)
+    (task / name).chmod(0o755)
     assert "Permission denied" in str(caught.value)
     assert str(task / name) in str(caught.value)
