@@ -36,8 +36,9 @@ bench: $(READY)  ## ratios against peers, measured in the same run
 live: $(READY)  ## against real model endpoints
 	@echo "make live: there is no real endpoint to run against yet; it comes with model endpoints." >&2; exit 2
 
-docs: $(READY)  ## write the generated pages again
+docs: $(READY)  ## write the generated pages and the picture again
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/picture.py
 
 setup: $(READY)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import anyio
 
-from evalkit.errors import SandboxError, UsageError
-from evalkit.sandbox import open_sandbox
+from evalkit.errors import SandboxError, TrialError, UsageError
+from evalkit.grading.environment import agent_environment, grader_environment
+from evalkit.sandbox import check_environment, open_sandbox
 from evalkit.sandbox.protocol import Environment, Sandbox
 from evalkit.tasks.task import Task
 
@@ -33,9 +34,23 @@ class _Need:
 def check_needs(tasks: Sequence[Task], kind: str, readonly: tuple[Path, ...], *, run_id: str) -> None:
     """Start one sandbox and look for every program and module that a task says it needs.
 
-    Raises UsageError naming what is missing and for which tasks, SandboxError where none can be started.
+    Raises UsageError naming what is missing and for which tasks, or why no sandbox can be started.
     """
+    _check_environments(tasks, kind)
     anyio.run(_check, tasks, kind, readonly, run_id)
+
+
+def _check_environments(tasks: Sequence[Task], kind: str) -> None:
+    for task in tasks:
+        try:
+            check_environment(kind, agent_environment(task, with_solution=True))
+            check_environment(kind, grader_environment(task))
+        except TrialError as error:
+            raise UsageError(
+                f"task '{task.id}' cannot run in the {kind} sandbox: {error.message}",
+                where=str(task.path),
+                hint=f"{error.hint or ''} Or leave the task out with --task.".strip(),
+            ) from error
 
 
 async def _check(tasks: Sequence[Task], kind: str, readonly: tuple[Path, ...], run_id: str) -> None:

@@ -1,4 +1,7 @@
-"""What does evalkit add to Inspect? (The entry point of the group `inspect_ai`.)"""
+"""What does evalkit add to Inspect?
+
+This module is the entry point of the group `inspect_ai`; importing it registers everything.
+"""
 
 from __future__ import annotations
 
@@ -20,3 +23,8 @@ class EvalkitLocal(InspectSandbox):
     """The local sandbox (bubblewrap) for any Inspect task."""
 
     kind = "local"
+
+
+def provider_name(kind: str) -> str:
+    """The name under which Inspect knows our sandbox of this kind."""
+    return f"evalkit-{kind}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,22 +13,25 @@ from pathlib import Path
 import anyio
 import inspect_ai
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalLog
 from inspect_ai.model import Model, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
-import evalkit.engine.registry as _registry
 from evalkit.engine.agent import Agent
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Stopwatch
+from evalkit.engine.registry import provider_name
 from evalkit.engine.trial import RunContext, run_trial
-from evalkit.errors import EvalkitError, ModelError
+from evalkit.errors import EvalkitError, UsageError
 from evalkit.grading.environment import agent_environment
 from evalkit.models.scripted import find_persona
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
+
+_MARKUP = re.compile(r"\[/?[a-z ]+\]")
 
 
 @dataclass(slots=True)
@@ -44,6 +48,7 @@ class RunResult:
 def run_plan(
     plan: Sequence[PlannedTrial],
     writer: RunWriter,
+    models: Mapping[str, Model],
     *,
     run_id: str,
     sandbox_kind: str,
@@ -53,6 +58,7 @@ def run_plan(
 ) -> RunResult:
     """Run every planned trial, at most `max_trials` at once, and compact the run's files at the end.
 
+    `models` holds each agent's model by the agent's id.
     Trials that cannot be scored are rows like all others. Raises what stops the harness as a whole.
     """
     result = RunResult(path=Path(writer.path))
@@ -66,10 +72,11 @@ def run_plan(
         slots=anyio.CapacityLimiter(max_trials),
         since_begin=Stopwatch(),
     )
-    tasks = _inspect_tasks(plan, context, result)
+    tasks = _inspect_tasks(plan, models, context, result)
     progress.planned(len(plan))
+    logs: list[EvalLog] = []
     try:
-        inspect_ai.eval(  # pyright: ignore[reportUnknownMemberType]  Inspect's own
+        logs = inspect_ai.eval(  # pyright: ignore[reportUnknownMemberType]  Inspect's own
             tasks,
             model=None,
             display="none",
@@ -77,6 +84,7 @@ def run_plan(
             log_format="eval",
             log_realtime=False,
             log_level="error",
+            log_header_only=True,
             fail_on_error=False,
             max_samples=max_trials,
             max_tasks=len(tasks),
@@ -88,9 +96,25 @@ def run_plan(
         result.interrupted = True
     if result.broken is not None:
         raise result.broken
-    result.interrupted = result.interrupted or len(result.trials) < len(plan)
     writer.finish()
+    _account_for(plan, logs, result)
     return result
+
+
+def _account_for(plan: Sequence[PlannedTrial], logs: Sequence[EvalLog], result: RunResult) -> None:
+    """Trials that have no row were interrupted; anything else is a defect, and is said."""
+    missing = len(plan) - len(result.trials)
+    if missing == 0:
+        return
+    if not result.interrupted and logs and not any(log.status == "cancelled" for log in logs):
+        reasons = {log.error.message for log in logs if log.error is not None}
+        why = "; ".join(sorted(reasons)) or "Inspect does not say why"
+        raise EvalkitError(
+            f"{missing} of {len(plan)} trials were never begun: {why}",
+            where=str(result.path),
+            hint=f"What finished is kept. Try the rest again: evalkit resume {result.path}",
+        )
+    result.interrupted = True
 
 
 def host_class() -> str:
@@ -100,7 +124,7 @@ def host_class() -> str:
 
 
 def _inspect_tasks(
-    plan: Sequence[PlannedTrial], context: RunContext, result: RunResult
+    plan: Sequence[PlannedTrial], models: Mapping[str, Model], context: RunContext, result: RunResult
 ) -> list[inspect_ai.Task]:
     by_agent: defaultdict[str, list[PlannedTrial]] = defaultdict(list)
     for planned in plan:
@@ -110,21 +134,23 @@ def _inspect_tasks(
             name=f"evalkit-{number}",
             dataset=MemoryDataset([_sample(planned, context) for planned in trials]),
             solver=_trial_solver({p.trial_id(context.run_id): p for p in trials}, context, result),
-            model=open_model(trials[0].agent),
+            model=models[agent],
         )
-        for number, trials in enumerate(by_agent.values())
+        for number, (agent, trials) in enumerate(by_agent.items())
     ]
 
 
 def open_model(agent: Agent) -> Model:
-    """The agent's model, ready to be asked. Raises ModelError where Inspect cannot open it."""
+    """The agent's model, ready to be asked. Raises UsageError where Inspect cannot open it."""
     name = agent.model.name if agent.model.route == "inspect" else str(agent.model)
     try:
         return get_model(name)
     except Exception as error:
-        raise ModelError(
-            f"{agent.model} cannot be opened: {error}",
-            hint="Check the model's name and that its API key is set in the environment.",
+        said = " ".join(_MARKUP.sub("", str(error)).split())
+        raise UsageError(
+            f"{agent.model} cannot be opened: {said}",
+            hint="Check the model's name, that its provider's package is installed, and that its API key is "
+            "set in the environment.",
         ) from error
 
 
@@ -141,7 +167,7 @@ def _sample(planned: PlannedTrial, context: RunContext) -> Sample:
     return Sample(
         id=planned.trial_id(context.run_id),
         input=planned.task.instruction,
-        sandbox=SandboxEnvironmentSpec(f"evalkit-{context.sandbox}", request),
+        sandbox=SandboxEnvironmentSpec(provider_name(context.sandbox), request),
     )
 
 
@@ -159,7 +185,3 @@ def _trial_solver(plan: Mapping[str, PlannedTrial], context: RunContext, result:
         return state
 
     return solve
-
-
-ENTRY_POINT = _registry.__name__
-"""Importing the registry is what makes evalkit's providers known to Inspect."""

@@ -15,7 +15,7 @@ from evalkit.engine.prepare import Prepared, default_max_trials
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import now
 from evalkit.engine.resume import remaining, tasks_of
-from evalkit.engine.run import RunResult, host_class, run_plan
+from evalkit.engine.run import RunResult, host_class, open_model, run_plan
 from evalkit.trajectory.manifest import AgentEntry, PlannedRow, RunManifest, SuiteEntry
 from evalkit.trajectory.reader import load
 from evalkit.trajectory.writer import RunWriter
@@ -29,10 +29,12 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
     """
     run_id = f"{prepared.out.name}-{uuid.uuid4().hex[:8]}"
     check_needs(tasks_of(prepared.plan), prepared.sandbox, prepared.readonly, run_id=run_id)
+    models = {agent.id: open_model(agent) for agent in prepared.agents}
     writer = RunWriter.create(prepared.out, _manifest(prepared, run_id))
     return run_plan(
         prepared.plan,
         writer,
+        models,
         run_id=run_id,
         sandbox_kind=prepared.sandbox,
         readonly=prepared.readonly,
@@ -56,6 +58,7 @@ def resume(path: Path, progress: Progress) -> RunResult:
         readonly = tuple(Path(folder) for folder in stored)
         if plan:
             check_needs(tasks_of(plan), kind, readonly, run_id=manifest.run_id)
+        models = {trial.agent.id: open_model(trial.agent) for trial in plan}
     except BaseException:
         writer.close()
         raise
@@ -65,6 +68,7 @@ def resume(path: Path, progress: Progress) -> RunResult:
     return run_plan(
         plan,
         writer,
+        models,
         run_id=manifest.run_id,
         sandbox_kind=kind,
         readonly=readonly,

@@ -23,6 +23,7 @@ from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.scripted_model import current_script
 from evalkit.engine.tools import agent_tools
+from evalkit.errors import ModelError
 from evalkit.grading.grader import Grading, grade, take_deliverables, tests_digest
 from evalkit.grading.setup import set_up
 from evalkit.models.scripted import find_persona
@@ -33,6 +34,9 @@ from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import Step
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
+
+MAX_RETRIES = 5
+"""Of one generation; then the endpoint counts as unreachable and the trial is unscored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +144,12 @@ async def _agent(planned: PlannedTrial, sandbox: Sandbox, model: Model, recorder
         sandbox=sandbox,
         recorder=recorder,
         limits=planned.limits,
-        config=GenerateConfig(),
+        config=GenerateConfig(max_retries=MAX_RETRIES),
     )
     with apply_limits([time_limit(planned.limits.time_s)], catch_errors=True):
         return await react(given)
+    if not recorder.thinks:
+        raise ModelError(f"{agent.model} gave no answer within {planned.limits.time_s:g} s")
     recorder.event("limit", canonical_json({"limit": "time_limit", "seconds": planned.limits.time_s}))
     return Outcome("time_limit")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from evalkit.errors import UsageError
+from evalkit.sandbox.local import furnishing
 from evalkit.sandbox.local.provider import LocalSandbox
 from evalkit.sandbox.local.scratch import base_folder
 from evalkit.sandbox.local.scratch import clean as _clean
@@ -35,6 +36,7 @@ __all__ = [
     "Placement",
     "Sandbox",
     "Support",
+    "check_environment",
     "check_local",
     "clean",
     "open_sandbox",
@@ -50,6 +52,13 @@ def open_sandbox(kind: str, environment: Environment, *, run_id: str, trial_id: 
     near = difflib.get_close_matches(kind, KINDS, n=1, cutoff=0.4)
     hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(KINDS)}."
     raise UsageError(f"there is no sandbox called {kind!r}", hint=hint)
+
+
+def check_environment(kind: str, environment: Environment) -> None:
+    """Raise the TaskError or SandboxError that starting from this environment would raise; starts nothing."""
+    if kind == "local":
+        furnishing.private_tops(environment)
+        furnishing.variables(environment, furnishing.user_named(environment.user))
 
 
 def clean() -> list[str]:

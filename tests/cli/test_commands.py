@@ -165,6 +165,30 @@ def test_unscored_trials_give_exit_6_and_say_why(command, folder, local_support)
 
 
 @pytest.mark.local
+def test_a_missing_key_is_named_before_anything_is_made(command, folder, local_support, monkeypatch):
+    for name in ("OPENAI_API_KEY", "AZUREAI_OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    said = command("run", "core", "--task", "fix-off-by-one", "-m", "inspect/openai/gpt-5")
+    assert said.code == 2
+    assert "OPENAI_API_KEY" in said.err
+    assert "[bold]" not in said.err
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.local
+def test_a_task_that_writes_where_the_machine_lives_is_refused_before_the_run(command, folder, local_support):
+    command("suite", "new", "mine")
+    (dockerfile,) = Path("suites/mine").rglob("Dockerfile")
+    (dockerfile.parent / "tool").write_text("x")
+    dockerfile.write_text(dockerfile.read_text() + "COPY tool /usr/local/bin/tool\n")
+    said = command("run", "mine", "-m", "scripted/oracle", "--out", "run")
+    assert said.code == 2
+    assert "/usr/local/bin/tool" in said.err
+    assert "docker" in said.err
+    assert not Path("run").exists()
+
+
+@pytest.mark.local
 def test_doctor_finds_what_this_machine_has(command, local_support):
     said = command("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(said.out)["checks"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import anyio
 import pytest
 from inspect_ai.model import (
     ChatCompletionChoice,
@@ -45,7 +46,7 @@ def run_model(make_suite, run_suite, monkeypatch):
 
     def run(*outputs, **flags):
         model = get_model("mockllm/model", custom_outputs=list(outputs), memoize=False)
-        monkeypatch.setattr("evalkit.engine.run.open_model", lambda agent: model)
+        monkeypatch.setattr("evalkit.engine.start.open_model", lambda agent: model)
         run = run_suite(make_suite(), "inspect/mockllm/model", **flags)
         return run.trial(run.rows()[0].trial_id)
 
@@ -192,3 +193,15 @@ def test_commands_with_nul_bytes_or_megabytes_are_no_crash(run_model):
     assert (acts(steps)[0].error_kind, acts(steps)[0].exit_code) == ("parsing", None)
     assert "zero byte; it was not run" in acts(steps)[0].observation
     assert acts(steps)[1].stdout_bytes == 2_000_001
+
+
+def test_a_model_that_never_answers_is_unscored_not_failed(make_suite, run_suite, monkeypatch):
+    async def silent(*_: object) -> ModelOutput:
+        await anyio.sleep(60)
+        return SUBMIT
+
+    model = get_model("mockllm/model", custom_outputs=silent, memoize=False)
+    monkeypatch.setattr("evalkit.engine.start.open_model", lambda agent: model)
+    (trial,) = run_suite(make_suite(), "inspect/mockllm/model", time_limit_s=1.0).rows()
+    assert (trial.status, trial.error_origin, trial.reward) == ("unscored", "model", None)
+    assert "gave no answer within 1 s" in trial.error_message

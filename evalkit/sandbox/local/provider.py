@@ -16,13 +16,14 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeVar
 
 from anyio import to_thread
 
 from evalkit.errors import SandboxError
 from evalkit.sandbox import digest, export, snapshot
-from evalkit.sandbox.local import furnishing
+from evalkit.sandbox.local import etc, furnishing
 from evalkit.sandbox.local.bubblewrap import Bubblewrap, Layout, account, find
 from evalkit.sandbox.local.channel import BubblewrapChannel, LaunchFailed
 from evalkit.sandbox.local.delivery import deliver
@@ -49,10 +50,7 @@ class LocalSandbox:
     def __init__(self, environment: Environment, *, run_id: str, trial_id: str) -> None:
         self._environment = environment
         self._run, self._trial = run_id, trial_id
-        self._user = furnishing.user_named(environment.user)
-        self._tops = furnishing.private_tops(environment)
         self._account = account()
-        self._variables = furnishing.variables(environment, self._user)
         self._bwrap: Bubblewrap | None = None
         self._scratch: Scratch | None = None
         self._tree_or_none: Tree | None = None
@@ -62,6 +60,14 @@ class LocalSandbox:
         self._turn = asyncio.Lock()
         self._notes: list[str] = []
         self._stopped = False
+
+    @cached_property
+    def _user(self) -> etc.User:
+        return furnishing.user_named(self._environment.user)
+
+    @cached_property
+    def _variables(self) -> Mapping[str, str]:
+        return furnishing.variables(self._environment, self._user)
 
     @property
     def runtime(self) -> str:
@@ -160,8 +166,12 @@ class LocalSandbox:
         base = base_folder()
         make_base(base, self._account)
         self._bwrap = find(base, self._account)
+        tops, _ = (
+            furnishing.private_tops(self._environment),
+            self._variables,
+        )  # refused before anything is made
         self._scratch = create(base, self._account, run=self._run, trial=self._trial)
-        self._tree_or_none = Tree(self._scratch.tree, self._tops, self._account)
+        self._tree_or_none = Tree(self._scratch.tree, tops, self._account)
         try:
             furnishing.furnish(self._tree, self._environment, self._user)
         except OSError as error:
