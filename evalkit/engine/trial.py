@@ -23,7 +23,7 @@ from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.scripted_model import current_script
 from evalkit.engine.tools import agent_tools
-from evalkit.errors import ModelError
+from evalkit.errors import EvalkitError, ModelError
 from evalkit.grading.grader import Grading, grade, take_deliverables, tests_digest
 from evalkit.grading.setup import set_up
 from evalkit.models.scripted import find_persona
@@ -72,8 +72,7 @@ async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, conte
             detail = {"origin": ledger.failure.origin, "message": ledger.failure.message}
             recorder.event("error", canonical_json(detail))
         finally:
-            with anyio.CancelScope(shield=True):
-                await sandbox.stop()
+            await _stop(sandbox, recorder)
             trial = ledger.trial(
                 planned,
                 run_id=context.run_id,
@@ -84,6 +83,15 @@ async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, conte
             context.writer.commit(trial, recorder.steps)
             context.progress.finished(planned, trial)
     return trial
+
+
+async def _stop(sandbox: Sandbox, recorder: Recorder) -> None:
+    """Stop the sandbox, also while being cancelled. What it leaves behind is noted, and costs nobody a verdict."""
+    with anyio.CancelScope(shield=True):
+        try:
+            await sandbox.stop()
+        except (EvalkitError, OSError) as error:
+            recorder.event("error", canonical_json({"not_cleaned_up": str(error)}))
 
 
 def _recorder(planned: PlannedTrial, context: RunContext) -> Recorder:

@@ -248,3 +248,24 @@ def _no_check(*_, **__):
 def _only(run):
     (row,) = run.rows()
     return run.trial(row.trial_id)
+
+
+def test_a_sandbox_that_cannot_be_cleaned_up_is_noted_and_costs_no_verdict(
+    make_suite, run_suite, monkeypatch
+):
+    real = LocalSandbox.stop
+
+    async def stubborn(self):
+        await real(self)
+        if not self._trial.endswith(("preflight", ".grader")):
+            raise OSError("a folder would not go")
+
+    monkeypatch.setattr(LocalSandbox, "stop", stubborn)
+    monkeypatch.setattr("evalkit.engine.inspect_sandbox.InspectSandbox.sample_cleanup", _no_cleanup)
+    trial, steps = _only(run_suite(make_suite()))
+    assert trial.status == "passed"
+    assert "a folder would not go" in steps[-1].detail
+
+
+async def _no_cleanup(*_, **__):
+    return None
