@@ -61,10 +61,11 @@ def main() -> None:
     try:
         app(prog_name="evalkit")
     except EvalkitError as error:
-        where = f"{error.where}: " if error.where else ""
-        typer.echo(f"evalkit: {where}{error.message}", err=True)
+        from evalkit.cli.console import note, printable
+
+        note(f"{error.where}: {error.message}" if error.where else error.message)
         if error.hint:
-            typer.echo(f"  {error.hint}", err=True)
+            typer.echo(f"  {printable(error.hint)}", err=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         typer.echo("evalkit: interrupted", err=True)

@@ -11,6 +11,7 @@ import re
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -33,6 +34,11 @@ def note(text: str) -> None:
 def print_json(value: object) -> None:
     """Print a result for programs."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def cell(text: str) -> str:
+    """The text for a table's cell: printable, and no markup."""
+    return escape(printable(text))
 
 
 def printable(text: str) -> str:

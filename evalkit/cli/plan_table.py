@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from evalkit.cli.console import printable, stdout
+from evalkit.cli.console import cell, stdout
 from evalkit.engine.prepare import Prepared
 
 
@@ -16,9 +16,7 @@ def print_plan(prepared: Prepared) -> None:
         table.add_column(name, justify="right" if name == "tasks" else "left")
     for suite in prepared.suites:
         tasks = {trial.task.id for trial in prepared.plan if trial.suite is suite}
-        table.add_row(
-            printable(suite.name), printable(suite.version or "-"), str(len(tasks)), suite.digest[:12]
-        )
+        table.add_row(cell(suite.name), cell(suite.version or "-"), str(len(tasks)), suite.digest[:12])
     console.print(table)
     epochs = max(trial.epoch for trial in prepared.plan)
     console.print(f"agents    {', '.join(agent.id for agent in prepared.agents)}", markup=False)

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rich.console import Console
 from rich.table import Table
 
-from evalkit.cli.console import printable, stdout
+from evalkit.cli.console import cell, printable, stdout
 from evalkit.measures.success import pass_hat_k
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
@@ -64,17 +65,27 @@ def print_run(run: Run) -> None:
     """Print the agents' table and the trials' table."""
     trials = _trials(run)
     console = stdout()
-    console.print(_agents_table(agent_rows(trials)))
+    _print_table(_agents_table(agent_rows(trials)))
     console.print()
-    console.print(_trials_table(trials[:MAX_ROWS]))
+    _print_table(_trials_table(trials[:MAX_ROWS]))
     if len(trials) > MAX_ROWS:
-        console.print(f"... and {len(trials) - MAX_ROWS} more trials: evalkit show {run.path} --json")
+        more = f"... and {len(trials) - MAX_ROWS} more trials: evalkit show {run.path} --json"
+        console.print(more, markup=False, soft_wrap=True)
     for trial in trials:
         if trial.status == "unscored":
             line = printable((trial.error_message or "unknown reason").splitlines()[0])
-            console.print(f"unscored {trial.trial_id} ({trial.error_origin}): {line}", markup=False)
-    first = trials[0].trial_id if trials else "TRIAL"
-    console.print(f"\nEvery step of a trial: evalkit show {run.path} {first}", markup=False, soft_wrap=True)
+            text = f"unscored {trial.trial_id} ({trial.error_origin}): {line}"
+            console.print(text, markup=False, soft_wrap=True)
+    if trials:
+        line = f"\nEvery step of a trial: evalkit show {run.path} {trials[0].trial_id}"
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _print_table(table: Table) -> None:
+    """Print a table whose last column holds ids: they are never broken, so that they can be copied."""
+    console = stdout()
+    console.width = max(console.width, Console(width=100_000).measure(table).maximum)
+    console.print(table)
 
 
 def _trials(run: Run) -> list[Trial]:
@@ -107,12 +118,11 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _agents_table(rows: Iterable[AgentRow]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("agent", overflow="fold", min_width=21)
     for name in ("pass^1", "passed", "failed", "unscored", "calls", "tokens", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("agent", no_wrap=True)
     for row in rows:
         table.add_row(
-            printable(row.agent),
             _number(row.pass_1, ".2f"),
             str(row.passed),
             str(row.failed),
@@ -120,28 +130,28 @@ def _agents_table(rows: Iterable[AgentRow]) -> Table:
             _number(row.tool_calls, ".1f"),
             _number(row.output_tokens, ".0f"),
             _number(row.agent_s, ".2f"),
+            cell(row.agent),
         )
     return table
 
 
 def _trials_table(trials: Iterable[Trial]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("trial", overflow="fold")
-    table.add_column("status", no_wrap=True)
-    table.add_column("stopped by", no_wrap=True)
-    table.add_column("checks", justify="right", no_wrap=True)
-    for name in ("calls", "seconds"):
+    for name in ("status", "stopped by"):
+        table.add_column(name, no_wrap=True)
+    for name in ("checks", "calls", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("trial", no_wrap=True)
     styles = {"passed": "green", "failed": "red", "unscored": "yellow"}
     for trial in trials:
         checks = trial.checks
         table.add_row(
-            printable(trial.trial_id),
             f"[{styles[trial.status]}]{trial.status}[/]",
             trial.stop_reason or "-",
             f"{sum(checks.values())}/{len(checks)}" if checks else "-",
             _number(trial.tool_calls, "d"),
             _number(trial.agent_s, ".2f"),
+            cell(trial.trial_id),
         )
     return table
 

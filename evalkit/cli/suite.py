@@ -76,7 +76,7 @@ def check(
     if bad:
         raise CheckFailed(
             f"{len(bad)} of {len(findings)} tasks are not fit to judge anybody by: {', '.join(bad)}",
-            hint="Keep the proving run to look into it: evalkit suite check NAME --out FOLDER",
+            hint=f"Keep the proving run to look into it: evalkit suite check {name} --out FOLDER",
         )
 
 

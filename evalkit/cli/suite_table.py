@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from evalkit.cli.console import printable, stdout
+from evalkit.cli.console import cell, printable, stdout
 from evalkit.engine.finding import Finding
 from evalkit.tasks.suite import Suite
 
@@ -18,7 +18,7 @@ def print_suites(suites: Sequence[Suite]) -> None:
     table.add_column("tasks", justify="right")
     table.add_column("description")
     for suite in suites:
-        table.add_row(printable(suite.name), str(len(suite.tasks)), printable(suite.description))
+        table.add_row(cell(suite.name), str(len(suite.tasks)), cell(suite.description))
     stdout().print(table)
 
 
@@ -52,9 +52,9 @@ def print_suite(suite: Suite) -> None:
     for task in suite.tasks:
         settings = task.settings
         table.add_row(
-            printable(task.id),
+            cell(task.id),
             settings.difficulty or "-",
-            printable(", ".join(settings.skills)),
+            cell(", ".join(settings.skills)),
             task.grading_mode,
             str(len(settings.grading.checks)) if settings.grading and settings.grading.checks else "-",
             "-" if settings.minutes is None else f"{settings.minutes:g}",
@@ -93,7 +93,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
         table.add_column(name, overflow="fold")
     for finding in findings:
         verdict = "[red]not proven[/]" if finding.problems else "[green]proven[/]"
-        table.add_row(printable(finding.task), ", ".join(finding.oracle), finding.nop, verdict)
+        table.add_row(cell(finding.task), ", ".join(finding.oracle), finding.nop, verdict)
     console.print(table)
     for finding in findings:
         for problem in finding.problems:

@@ -90,7 +90,8 @@ def _act(console: Console, step: Act, fold: int | None) -> None:
     marks += [f"{step.duration_s:.3f} s"] if step.duration_s is not None else []
     head = f"{step.step:>3} act    {step.tool}  {'  '.join(marks)}"
     _line(console, head, style="bold red" if failed else "bold green")
-    _body(console, _call_text(step), fold, prefix="    $ ")
+    if call := _call_text(step):
+        _body(console, call, fold, prefix="    $ ")
     shown = step.observation if step.stdout is None else step.stdout + (step.stderr or "")
     if shown:
         _body(console, shown, fold, style="dim")
@@ -105,6 +106,8 @@ def _call_text(step: Act) -> str:
     arguments = cast("object", json.loads(step.arguments))
     if isinstance(arguments, dict):
         values = list(cast("dict[str, object]", arguments).values())
+        if not values:
+            return ""
         if len(values) == 1 and isinstance(values[0], str):
             return values[0]
     return step.arguments

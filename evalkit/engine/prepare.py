@@ -16,6 +16,7 @@ from evalkit.engine.agent import Agent, make_agents
 from evalkit.engine.plan import Asked, PlannedTrial, make_plan
 from evalkit.engine.tool_settings import load_tool_settings
 from evalkit.errors import UsageError
+from evalkit.grading.environment import remarks
 from evalkit.project import Project, find_project
 from evalkit.tasks.suite import Suite, load_suite
 
@@ -93,17 +94,24 @@ def prepare(flags: RunFlags, *, start: Path | None = None) -> Prepared:
         token_limit=flags.token_limit or settings.token_limit,
         time_limit_s=flags.time_limit_s or settings.time_limit_s,
     )
+    plan = make_plan(suites, agents, asked)
     return Prepared(
         suites=suites,
         agents=agents,
-        plan=make_plan(suites, agents, asked),
+        plan=plan,
         sandbox=_sandbox(flags.sandbox or settings.sandbox or "local"),
         max_trials=flags.max_trials or settings.max_trials or _suites_max(suites) or default_max_trials(),
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
-        warnings=tuple(warning for suite in suites for warning in suite.warnings),
+        warnings=_warnings(suites, plan),
         oracle_by_default=not models,
     )
+
+
+def _warnings(suites: Sequence[Suite], plan: Sequence[PlannedTrial]) -> tuple[str, ...]:
+    tasks = {trial.task.path: trial.task for trial in plan}
+    loading = [warning for suite in suites for warning in suite.warnings]
+    return (*loading, *(remark for task in tasks.values() for remark in remarks(task)))
 
 
 def default_max_trials() -> int:

@@ -19,6 +19,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
 from evalkit.engine.agent import Agent
+from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.progress import Progress
@@ -75,12 +76,13 @@ def run_plan(
     tasks = _inspect_tasks(plan, models, context, result)
     progress.planned(len(plan))
     logs: list[EvalLog] = []
+    logs_folder = Path(writer.path) / "artifacts" / "inspect"
     try:
         logs = inspect_ai.eval(  # pyright: ignore[reportUnknownMemberType]  Inspect's own
             tasks,
             model=None,
             display="none",
-            log_dir=str(Path(writer.path) / "artifacts" / "inspect"),
+            log_dir=str(logs_folder),
             log_format="eval",
             log_realtime=False,
             log_level="error",
@@ -96,6 +98,7 @@ def run_plan(
         result.interrupted = True
     if result.broken is not None:
         raise result.broken
+    redact_logs(logs_folder)
     writer.finish()
     _account_for(plan, logs, result)
     return result

@@ -179,7 +179,9 @@ async def _judge(
     taken = await take_deliverables(task, sandbox, grading)
     for path, reason in taken.refused.items():
         recorder.event("error", canonical_json({"not_delivered": path, "reason": reason}))
-    ledger.verdict = await grade(task, sandbox, taken.deliverables, grading)
+    ending = ledger.outcome.ending if ledger.outcome else None
+    answer = ending.answer if ending else None
+    ledger.verdict = await grade(task, sandbox, taken.deliverables, grading, answer=answer)
 
 
 @contextmanager

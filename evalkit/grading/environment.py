@@ -24,7 +24,7 @@ def agent_environment(task: Task, *, with_solution: bool = False) -> Environment
         extra = (Placement(task.solution_dir, SOLUTION),)
     return _environment(
         task,
-        env=task.env,
+        env={**task.env, **task.solution_env} if with_solution else task.env,
         user=task.user,
         network=task.agent_network,
         extra=extra,
@@ -69,6 +69,20 @@ def refuse_unsupported(task: Task) -> None:
             where=str(task.path / "task.toml"),
             hint="Leave the task out with --task, or run it with Harbor.",
         )
+
+
+def remarks(task: Task) -> tuple[str, ...]:
+    """What a reader should know before this task runs: a network nobody asked for, keys that change nothing here."""
+    said: list[str] = []
+    modes = (task.harbor.agent.network_mode, task.harbor.environment.network_mode)
+    if task.agent_network and modes == (None, None):
+        said.append(
+            "network_mode is not set, and Harbor's default is public: the agent gets this machine's network. "
+            'Say network_mode = "no-network" under [environment] to shut it off.'
+        )
+    if any(artifact.exclude or artifact.destination for artifact in task.harbor.artifacts):
+        said.append("`exclude` and `destination` of artifacts are not used: the whole source is delivered.")
+    return tuple(f"{task.path / 'task.toml'}: {remark}" for remark in said)
 
 
 def refuse_without_docker(task: Task) -> None:

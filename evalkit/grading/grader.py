@@ -25,6 +25,13 @@ from evalkit.tasks.task import Task
 from evalkit.trajectory.artifacts import ArtifactStore
 
 Mode = Literal["sealed", "snapshot", "shared"]
+NONCE = "/run/evalkit-nonce"
+ANSWER = "/logs/agent/answer.txt"
+_TEST = (
+    f"chmod +x {TESTS}/test.sh || exit 126; "
+    f"( nonce=$(cat {NONCE}); rm -f {NONCE}; printf '%s\\n' \"$nonce\" ) | {TESTS}/test.sh"
+)
+"""The file is gone before the nonce can be read from the pipe, and the pipe is empty when it has been read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +70,14 @@ async def take_deliverables(task: Task, sandbox: Sandbox, grading: Grading) -> T
 
 
 async def grade(
-    task: Task, sandbox: Sandbox, deliverables: tuple[Deliverable, ...], grading: Grading
+    task: Task,
+    sandbox: Sandbox,
+    deliverables: tuple[Deliverable, ...],
+    grading: Grading,
+    *,
+    answer: str | None,
 ) -> Verdict:
-    """Run the task's grader in its mode on the final state.
+    """Run the task's grader in its mode on the final state; `answer` is what the agent submitted, where it did.
 
     Raises GraderError where it gives no verdict: crashed, timed out, silent, or not to be believed.
     """
@@ -74,9 +86,9 @@ async def grade(
     if task.grading_mode == "sealed":
         async with _fresh(task, grading) as fresh:
             await fresh.place(deliverables, grading.store)
-            return await _run_tests(task, fresh)
+            return await _run_tests(task, fresh, answer)
     await _bring_tests(task, sandbox)
-    return await _run_tests(task, sandbox)
+    return await _run_tests(task, sandbox, answer)
 
 
 def tests_digest(task: Task) -> str:
@@ -111,18 +123,16 @@ async def _bring_tests(task: Task, sandbox: Sandbox) -> None:
         await sandbox.write_file(inside, path.read_bytes(), executable=bool(path.stat().st_mode & 0o100))
 
 
-async def _run_tests(task: Task, sandbox: Sandbox) -> Verdict:
+async def _run_tests(task: Task, sandbox: Sandbox, answer: str | None) -> Verdict:
     nonce = secrets.token_hex(16)
     for folder in (VERIFIER, "/logs/agent", "/logs/artifacts"):
         made = await sandbox.exec(("mkdir", "-p", folder), cwd="/", timeout_s=60)
         if made.exit_code != 0:
             raise GraderError(f"{folder} could not be made: {made.stderr.text.strip()[-200:]}")
-    result = await sandbox.exec(
-        ("sh", "-c", f"chmod +x {TESTS}/test.sh && exec {TESTS}/test.sh"),
-        env=task.verifier_env,
-        stdin=f"{nonce}\n".encode(),
-        timeout_s=task.verifier_timeout_s,
-    )
+    if task.settings.answer is not None and answer is not None:
+        await sandbox.write_file(ANSWER, answer.encode("utf-8", "replace"))
+    await sandbox.write_file(NONCE, nonce.encode())
+    result = await sandbox.exec(_TEST, env=task.verifier_env, timeout_s=task.verifier_timeout_s)
     if result.timed_out:
         raise GraderError(
             f"the grader did not end within {task.verifier_timeout_s:g} s{_tail(result)}",
@@ -134,6 +144,7 @@ async def _run_tests(task: Task, sandbox: Sandbox) -> Verdict:
         return read_verdict(
             files,
             nonce=nonce,
+            signs=task.settings.grading.nonce if task.settings.grading else False,
             expected=task.settings.grading.checks if task.settings.grading else (),
             pass_reward=task.settings.pass_reward,
         )

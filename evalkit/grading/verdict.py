@@ -5,8 +5,11 @@ Harbor's files (`reward.json` before `reward.txt`, and `ctrf.json` for named che
 
     {"nonce": "...", "reward": 1.0, "checks": {"unit": true}}
 
-The nonce is the first line of the grader's standard input, so only code that was handed it can speak
-through `verdict.json`; where that file exists, nothing else is believed.
+The nonce is the first line of the grader's standard input: a pipe, so whoever reads it first is the only one
+who does. A `verdict.json` with the nonce beats every other file; one without it is nobody's word and is passed
+over. A task whose grader signs (`[metadata.evalkit.grading] nonce = true`) believes nothing else, so code that
+the grader runs can silence it, but never speak for it. (A grader keeps the nonce to itself by reading it before
+it runs anything, and, on a system where the same user may read a process's memory, by PR_SET_DUMPABLE 0.)
 """
 
 from __future__ import annotations
@@ -34,14 +37,21 @@ class Verdict:
 
 
 def read_verdict(
-    files: Mapping[str, bytes], *, nonce: str, expected: Iterable[str], pass_reward: float
+    files: Mapping[str, bytes], *, nonce: str, signs: bool, expected: Iterable[str], pass_reward: float
 ) -> Verdict:
     """Judge what a grader wrote. Raises GraderError where it gave no verdict, or one that cannot be believed.
 
-    A missing expected check is a failed one; an unexpected check is an error.
+    `signs` says that only a verdict with the nonce counts. A missing expected check is a failed one; an
+    unexpected check is an error.
     """
-    if "verdict.json" in files:
-        reward, rewards, checks = _sealed_word(files["verdict.json"], nonce)
+    word = _signed(files.get("verdict.json"), nonce)
+    if word is not None:
+        reward, rewards, checks = _read_word(word)
+    elif signs:
+        raise GraderError(
+            "the grader did not sign a verdict: there is no verdict.json with the nonce of this grading",
+            hint="A grader copies the first line of its standard input into `nonce`.",
+        )
     else:
         reward, rewards = _harbor_reward(files)
         checks = _ctrf(files["ctrf.json"]) if "ctrf.json" in files else None
@@ -52,13 +62,20 @@ def read_verdict(
     return Verdict(reward=reward, rewards=rewards, checks=checks, passed=passed)
 
 
-def _sealed_word(data: bytes, nonce: str) -> tuple[float, Mapping[str, float], Mapping[str, bool] | None]:
-    word = _object(data, "verdict.json")
-    if word.get("nonce") != nonce:
-        raise GraderError(
-            "verdict.json does not carry the nonce of this grading; somebody else wrote it",
-            hint="A grader copies the first line of its standard input into `nonce`.",
-        )
+def _signed(data: bytes | None, nonce: str) -> dict[str, object] | None:
+    """The object in verdict.json; None unless it carries the nonce."""
+    if data is None:
+        return None
+    try:
+        word = _object(data, "verdict.json")
+    except GraderError:
+        return None
+    return word if word.get("nonce") == nonce else None
+
+
+def _read_word(
+    word: Mapping[str, object],
+) -> tuple[float, Mapping[str, float], Mapping[str, bool] | None]:
     reward = _number(word.get("reward"), "verdict.json: reward")
     raw = word.get("checks")
     if raw is None:

@@ -68,6 +68,11 @@ class Captured:
         """The bytes as text; bytes that are no UTF-8 become U+FFFD."""
         return self.data.decode("utf-8", "replace")
 
+    @property
+    def escaped(self) -> str:
+        """The bytes as text, each byte that is no UTF-8 as a lone surrogate, which the record replaces and counts."""
+        return self.data.decode("utf-8", "surrogateescape")
+
 
 @dataclass(frozen=True, slots=True)
 class ExecResult:

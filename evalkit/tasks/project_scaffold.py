@@ -8,7 +8,7 @@ from evalkit.errors import UsageError
 from evalkit.tasks.scaffold import new_suite
 
 _PROJECT = """\
-# Defaults of `evalkit run` in this project; every key is also a flag.
+# Defaults of `evalkit run` in this project; every key of [run] is also a flag.
 [run]
 suites = ["{name}"]
 models = ["scripted/oracle"]

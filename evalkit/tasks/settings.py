@@ -57,6 +57,8 @@ class Grading(Section):
     mode: GradingMode | None = None
     checks: Names = ()
     """The exact set of checks that must be reported; empty: not declared."""
+    nonce: Flag = False
+    """Whether the grader signs its word: nothing but a verdict.json with the nonce is believed."""
     keep: tuple[AbsolutePath, ...] = ()
     """Deliverables kept for regrading, besides Harbor's artifacts."""
 

@@ -162,6 +162,11 @@ class Task:
         return resolved(self.harbor.verifier.env)
 
     @property
+    def solution_env(self) -> Mapping[str, str]:
+        """Further variables of a persona that plays the solution; those of the host as in `env`."""
+        return resolved(self.harbor.solution.env)
+
+    @property
     def programs(self) -> tuple[str, ...]:
         """Programs that must exist: `requires`, then what the Dockerfile's packages imply."""
         return tuple(dict.fromkeys((*self.settings.requires, *self.recipe.programs)))

@@ -66,7 +66,7 @@ class RunManifest:
     settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Everything else that resuming needs, such as the sandbox."""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of evalkit, python, inspect-ai, litellm and the sandbox's engine."""
+    """Of evalkit, python, and the libraries that a result can depend on."""
     host_class: str | None = None
     git_commit: str | None = None
     """Of the repository from which the run was started."""

@@ -157,7 +157,7 @@ class Act(_Common):
     approval: str | None = None
     """`allow`, `deny`, `ask_allowed` or `ask_denied`, with the rule: `deny:RULE`."""
     workspace_digest: str | None = None
-    """After the call. Taken inside the sandbox: for efficiency and attribution, never evidence."""
+    """After the call. The agent can forge what it rests on (times): for efficiency and attribution, never evidence."""
 
     def __post_init__(self) -> None:
         check_words(self, _ACT_WORDS)

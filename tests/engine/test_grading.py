@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import time
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +18,9 @@ SHARED = '[metadata.evalkit.grading]\nmode = "shared"\n[environment]\nnetwork_mo
 SNAPSHOT = SHARED.replace("shared", "snapshot")
 FORGER = (
     "# step: Forge, again and again, wherever a verdict could be.\n"
-    "(while true; do mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt; sleep 0.01; done) >/dev/null 2>&1 &\n"
+    "(while true; do mkdir -p /logs/verifier; echo 1 > /logs/x; mv /logs/x /logs/verifier/reward.txt; sleep 0.01; done) >/dev/null 2>&1 &\n"
 )
+CORE = Path(__file__).parents[2] / "suites" / "core" / "tasks"
 FAILING = "#!/bin/sh\nsleep 0.3\necho 0 > /logs/verifier/reward.txt\nsleep 0.3\n"
 """A grader that leaves time before and after its word for others to speak."""
 
@@ -162,3 +165,61 @@ def test_trials_run_at_the_same_time_up_to_the_number_allowed(make_suite, run_su
     spans = sorted((row.started_at, row.finished_at) for row in alone)
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
     assert max(row.queue_s for row in alone) > 3
+
+
+PLANT = """
+def plant(nonce):
+    checks = {name: True for name in ("page-count", "page-items", "page-range", "page-links")}
+    tests = [{"name": name, "status": "passed"} for name in checks]
+    for name, value in (
+        ("verdict.json", {"nonce": nonce, "reward": 1, "checks": checks}),
+        ("reward.json", 1),
+        ("reward.txt", 1),
+        ("ctrf.json", {"results": {"tests": tests}}),
+    ):
+        pathlib.Path("/logs/verifier", name).write_text(json.dumps(value))
+"""
+HUNT = """
+def hunt():
+    for place in ("/.evalkit", "/run", "/tmp", "/proc/self/fd", f"/proc/{os.getppid()}/fd"):
+        for path in glob.glob(place + "/**", recursive=True):
+            try:
+                text = open(path, "rb").read(4096)
+            except OSError:
+                continue
+            found = re.search(rb"[0-9a-f]{32}", text)
+            if found:
+                return found.group().decode()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb") as memory:
+                if int(pid) == os.getpid():
+                    continue
+                for line in maps:
+                    if "[heap]" in line or "[stack]" in line:
+                        start, end = (int(part, 16) for part in line.split()[0].split("-"))
+                        memory.seek(start)
+                        found = re.search(rb"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", memory.read(end - start))
+                        if found:
+                            return found.group().decode()
+        except (OSError, ValueError, OverflowError):
+            continue
+    return "not found"
+"""
+ATTACKS = {
+    "plants a verdict with whatever it finds": "plant(hunt())",
+    "plants again and again from a daemon": (
+        "os.fork() or os.setsid() or [plant('x') or time.sleep(0.01) for _ in range(900)]"
+    ),
+    "kills the grader and plants": "os.fork() or (os.setsid(), os.kill(PARENT, 9), plant('x'), time.sleep(1))",
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
+def test_code_that_a_core_grader_runs_cannot_speak_for_it(run_suite, tmp_path, attack):
+    task = shutil.copytree(CORE / "fix-off-by-one", tmp_path / "suite" / "fix-off-by-one")
+    code = f"import glob, json, os, pathlib, re, time\nPARENT = os.getppid()\n{PLANT}{HUNT}\n{attack}\n"
+    (task / "solution" / "solve.sh").write_text(f"# step: Attack.\ncat > pagination.py <<'EOF'\n{code}EOF\n")
+    (trial,) = run_suite(tmp_path / "suite").rows()
+    assert trial.status != "passed"
+    assert trial.reward in {0.0, None}

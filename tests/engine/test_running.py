@@ -108,6 +108,7 @@ def test_hostile_output_is_stored_as_valid_text_and_secrets_are_not(make_suite, 
     run = run_suite(make_suite(one={"solution/solve.sh": solve}))
     act = next(step for step in run.trial(run.rows()[0].trial_id)[1] if isinstance(step, Act))
     assert act.stdout.startswith("a\ufffdb\n")
+    assert act.replaced_chars == 1
     assert "abcdefghijklmnop" not in act.stdout
 
 
@@ -269,3 +270,18 @@ def test_a_sandbox_that_cannot_be_cleaned_up_is_noted_and_costs_no_verdict(
 
 async def _no_cleanup(*_, **__):
     return None
+
+
+def test_inspects_own_log_holds_no_secret_either_and_can_still_be_read(make_suite, run_suite, tmp_path):
+    from inspect_ai.log import read_eval_log
+
+    secret = "sk-abcdefghijklmnopqrstuvwxyz123456"
+    run_suite(
+        make_suite(one={"solution/solve.sh": f"# step: Leak.\necho api_key={secret}; echo fine > out\n"})
+    )
+    (log,) = (tmp_path / "run" / "artifacts" / "inspect").glob("*.eval")
+    read = read_eval_log(str(log))
+    assert read.status == "success"
+    text = read.model_dump_json()
+    assert secret not in text
+    assert "echo fine" in text

@@ -10,12 +10,12 @@ from evalkit.errors import GraderError
 from evalkit.grading.verdict import read_verdict
 
 
-def judge(files, expected=(), pass_reward=1.0, nonce="n0nce"):
+def judge(files, expected=(), pass_reward=1.0, nonce="n0nce", signs=False):
     encoded = {
         name: value if isinstance(value, bytes) else json.dumps(value).encode()
         for name, value in files.items()
     }
-    return read_verdict(encoded, nonce=nonce, expected=expected, pass_reward=pass_reward)
+    return read_verdict(encoded, nonce=nonce, signs=signs, expected=expected, pass_reward=pass_reward)
 
 
 def ctrf(**checks):
@@ -121,9 +121,28 @@ def test_a_verdict_with_the_nonce_beats_everything_else():
     assert (verdict.reward, verdict.passed, verdict.checks) == (0.0, False, {"unit": False})
 
 
-def test_a_verdict_without_the_nonce_is_not_believed():
-    with pytest.raises(GraderError, match="does not carry the nonce"):
-        judge({"verdict.json": {"nonce": "guess", "reward": 1}, "reward.txt": b"1"})
+@pytest.mark.parametrize("planted", [b'{"nonce": "guess", "reward": 1}', b"{", b"[]", b"\xff"])
+def test_a_verdict_without_the_nonce_is_nobodys_word(planted):
+    assert judge({"verdict.json": planted, "reward.txt": b"0"}).passed is False
+    assert judge({"verdict.json": planted, "reward.txt": b"1"}).passed is True
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"reward.txt": b"1"},
+        {"verdict.json": {"nonce": "guess", "reward": 1}, "reward.txt": b"1"},
+        {"verdict.json": {"reward": 1}},
+        {},
+    ],
+)
+def test_where_the_grader_signs_nothing_unsigned_is_believed(files):
+    with pytest.raises(GraderError, match="did not sign"):
+        judge(files, signs=True)
+
+
+def test_where_the_grader_signs_its_word_is_enough():
+    assert judge({"verdict.json": {"nonce": "n0nce", "reward": 1}}, signs=True).passed is True
 
 
 def test_a_verdict_whose_check_is_no_boolean_is_an_error():

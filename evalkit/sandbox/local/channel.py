@@ -18,6 +18,7 @@ from evalkit.sandbox.framing import Stream
 from evalkit.sandbox.local import processes, seccomp
 from evalkit.sandbox.local.bubblewrap import STAGE, Account, Bubblewrap, Layout, options
 from evalkit.sandbox.shell import ChannelClosed
+from evalkit.sandbox.shielded import finish
 
 _START_S = 20.0
 _END_S = 10.0
@@ -65,6 +66,31 @@ class BubblewrapChannel:
         It is spawned by the event loop's own thread, because a sandbox dies with the thread that started it.
         """
         info, info_end = os.pipe()
+        spawned: list[BubblewrapChannel] = []
+
+        async def spawn() -> None:
+            spawned.append(await cls._spawn(bwrap, layout, who, script, info_end=info_end))
+
+        try:
+            # To its end, because asyncio waits for ever on a subprocess whose start was cancelled.
+            await finish(spawn())
+        except BaseException:
+            os.close(info)
+            for channel in spawned:
+                await channel.close()
+            raise
+        (channel,) = spawned
+        try:
+            await channel._settle(info)  # noqa: SLF001  it is this class's own
+        except BaseException:
+            await channel.close()
+            raise
+        return channel
+
+    @classmethod
+    async def _spawn(
+        cls, bwrap: Bubblewrap, layout: Layout, who: Account, script: str, *, info_end: int
+    ) -> BubblewrapChannel:
         filter_end = _readable(seccomp.program())
         args = options(layout, seccomp=filter_end, info=info_end)
         # As a file, because every user of the machine could read the environment on the command line.
@@ -78,18 +104,11 @@ class BubblewrapChannel:
                 extra_groups=[] if who.switch else None,
             )  # fmt: skip
         except OSError as error:
-            os.close(info)
             raise LaunchFailed(f"{bwrap.path}: {error.strerror}") from error
         finally:
             for end in ends:
                 os.close(end)
-        channel = cls(output, transport, layout.stage, who)
-        try:
-            await channel._settle(info)
-        except BaseException:
-            await channel.close()
-            raise
-        return channel
+        return cls(output, transport, layout.stage, who)
 
     @property
     def init(self) -> int:

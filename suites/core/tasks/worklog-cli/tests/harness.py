@@ -1,13 +1,16 @@
 """How does a check run the agent's code, and how does its verdict get out?
 
 Every task of this suite carries the same copy. The agent's code is never imported here: it runs in a
-child, in a scratch copy of the task's directory, and only its output comes back, as text.
+child, in a scratch copy of the task's directory, and only its output comes back, as text. The verdict is
+signed with the nonce on standard input, where there is one: it is read before any of that code runs, and no
+child may look into this process for it.
 """
 
 import contextlib
 import ctypes
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -20,7 +23,7 @@ from typing import IO, NamedTuple
 
 APP, LOGS = (Path(given) for given in (sys.argv[1:] or ["/app", "/logs/verifier"]))
 OUTPUT_CAP = 5_000_000
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
 
 class CheckFailedError(Exception):
@@ -119,6 +122,14 @@ def descendants() -> set[int]:
     return found - {os.getpid()}
 
 
+def read_nonce() -> str:
+    """The first line of standard input, and nobody else's from here on; empty where nothing is sent."""
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    if sys.stdin is None or sys.stdin.isatty() or not select.select([0], [], [], 2)[0]:
+        return ""
+    return os.read(0, 200).decode("ascii", "replace").strip()
+
+
 def end_descendants() -> None:
     """Nothing that the agent's code started may live on and rewrite the verdict."""
     for _ in range(100):
@@ -137,6 +148,7 @@ def end_descendants() -> None:
 
 def judge(checks: dict[str, Callable[[], None]]) -> None:
     """Run every check and write the verdict: reward 1 if all passed, else 0."""
+    nonce = read_nonce()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     tests: list[dict[str, object]] = []
     for name, check in checks.items():
@@ -154,10 +166,14 @@ def judge(checks: dict[str, Callable[[], None]]) -> None:
     summary |= {"pending": 0, "skipped": 0, "other": 0, "start": 0, "stop": 0}
     report = {"results": {"tool": {"name": "check.py"}, "summary": summary, "tests": tests}}
     LOGS.mkdir(parents=True, exist_ok=True)
-    for name in ("reward.json", "reward.txt", "ctrf.json"):
+    for name in ("reward.json", "reward.txt", "ctrf.json", "verdict.json"):
         planted = LOGS / name
         if planted.is_dir() and not planted.is_symlink():
             shutil.rmtree(planted)
         planted.unlink(missing_ok=True)
     (LOGS / "ctrf.json").write_text(json.dumps(report) + "\n")
     (LOGS / "reward.txt").write_text(f"{int(not failed)}\n")
+    if nonce:
+        passed = {test["name"]: test["status"] == "passed" for test in tests}
+        word = {"nonce": nonce, "reward": int(not failed), "checks": passed}
+        (LOGS / "verdict.json").write_text(json.dumps(word) + "\n")
