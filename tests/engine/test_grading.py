@@ -18,7 +18,8 @@ SHARED = '[metadata.evalkit.grading]\nmode = "shared"\n[environment]\nnetwork_mo
 SNAPSHOT = SHARED.replace("shared", "snapshot")
 FORGER = (
     "# step: Forge, again and again, wherever a verdict could be.\n"
-    "(while true; do mkdir -p /logs/verifier; echo 1 > /logs/x; mv /logs/x /logs/verifier/reward.txt; sleep 0.01; done) >/dev/null 2>&1 &\n"
+    "(while true; do mkdir -p /logs/verifier; echo 1 > /logs/x; mv /logs/x /logs/verifier/reward.txt; sleep 0.01; "
+    "done) >/dev/null 2>&1 &\n"
 )
 CORE = Path(__file__).parents[2] / "suites" / "core" / "tasks"
 FAILING = "#!/bin/sh\nsleep 0.3\necho 0 > /logs/verifier/reward.txt\nsleep 0.3\n"
