@@ -27,10 +27,13 @@ def end_run(result: RunResult, *, json: bool) -> None:
         typer.echo(f"evalkit: interrupted; go on with: evalkit resume {result.path}", err=True)
         raise typer.Exit(130)
     rows = finished.rows()
-    unscored = sum(trial.status == "unscored" for trial in rows)
+    unscored = [trial for trial in rows if trial.status == "unscored"]
     if unscored:
+        again = any(trial.error_origin in {"model", "sandbox", "harness"} for trial in unscored)
         raise Incomplete(
-            f"{unscored} of {len(rows)} trials are unscored",
+            f"{len(unscored)} of {len(rows)} trials are unscored",
             where=str(result.path),
-            hint=f"When the cause is gone, try them again: evalkit resume {result.path}",
+            hint=f"When the cause is gone, try them again: evalkit resume {result.path}"
+            if again
+            else "The task or its grader is the cause: repair it, then start a new run.",
         )

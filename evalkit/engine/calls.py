@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -52,6 +53,7 @@ async def run_call(
     """
     watch, trace = Stopwatch(), CallTrace()
     token = current_call.set(trace)
+    call = _checked(call)
     alone = asked.model_copy(update={"tool_calls": [call]})
     try:
         executed = await execute_tools([alone], tools, max_output=_UNCUT)
@@ -69,6 +71,20 @@ async def run_call(
     return Done(tuple(executed.messages), trace.ended)
 
 
+def _checked(call: ToolCall) -> ToolCall:
+    """The call itself, or one that Inspect answers with an error where its arguments are no JSON (NaN, too deep)."""
+    if call.parse_error is None and _json(call) is None:
+        return dataclasses.replace(call, arguments={}, parse_error="The arguments are not valid JSON.")
+    return call
+
+
+def _json(call: ToolCall) -> str | None:
+    try:
+        return canonical_json(call.arguments)
+    except ValueError:
+        return None
+
+
 def _act(
     number: int,
     call: ToolCall,
@@ -81,7 +97,7 @@ def _act(
     digest: str | None = None,
 ) -> Act:
     result = trace.result
-    arguments = canonical_json(call.arguments)
+    arguments = _json(call)
     return Act(
         step=number,
         parent_step=position[0],

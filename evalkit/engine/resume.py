@@ -10,7 +10,7 @@ from evalkit.engine.agent import Agent
 from evalkit.engine.limits import AgentLimits
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.tool_settings import ToolSettings
-from evalkit.errors import NotComparable
+from evalkit.errors import NotComparable, Origin
 from evalkit.models.name import parse_model
 from evalkit.models.thinking import Thinking
 from evalkit.tasks.suite import Suite, load_suite
@@ -19,9 +19,17 @@ from evalkit.trajectory.manifest import AgentEntry, PlannedRow, RunManifest
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
 
+INFRASTRUCTURE: frozenset[Origin] = frozenset({"model", "sandbox", "harness"})
+"""Whose faults are worth another attempt. A task or a grader fails again, and an agent may have made it fail."""
+
+
+def can_be_tried_again(trial: Trial) -> bool:
+    """Whether an unscored trial is the fault of what it ran on."""
+    return trial.status == "unscored" and trial.error_origin in INFRASTRUCTURE
+
 
 def remaining(run: Run) -> tuple[PlannedTrial, ...]:
-    """The planned rows that are missing, as a first attempt, or unscored, as a further one.
+    """The planned rows that are missing, as a first attempt, or unscored by infrastructure, as a further one.
 
     Raises NotComparable where a suite or an agent is no longer what the run began with.
     """
@@ -33,7 +41,7 @@ def remaining(run: Run) -> tuple[PlannedTrial, ...]:
     left: list[PlannedTrial] = []
     for row in manifest.planned:
         trial = done.get((row.suite, row.task_id, row.variant, row.epoch, row.agent))
-        if trial is not None and trial.status != "unscored":
+        if trial is not None and not can_be_tried_again(trial):
             continue
         attempt = 1 if trial is None else trial.attempt + 1
         left.append(

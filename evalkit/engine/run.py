@@ -18,6 +18,7 @@ from inspect_ai.model import Model, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
+from evalkit._content import ROOT
 from evalkit.engine.agent import Agent
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
@@ -67,6 +68,7 @@ def run_plan(
         run_id=run_id,
         sandbox=sandbox_kind,
         readonly=readonly,
+        hidden=(ROOT / "suites", *{planned.suite.path for planned in plan}),
         host=host_class(),
         writer=writer,
         progress=progress,
@@ -162,7 +164,7 @@ def _sample(planned: PlannedTrial, context: RunContext) -> Sample:
     with_solution = scripted and find_persona(planned.agent.model.name).needs_solution
     environment = agent_environment(planned.task, with_solution=with_solution)
     request = SandboxRequest(
-        environment=replace(environment, readonly=context.readonly),
+        environment=replace(environment, readonly=context.readonly, hidden=context.hidden),
         run_id=context.run_id,
         trial_id=planned.trial_id(context.run_id),
         lazy=True,

@@ -93,6 +93,9 @@ async def _submit_with_confidence(answer: str, confidence: float) -> str:
         answer: The answer.
         confidence: How sure you are that it is right, from 0 to 1.
     """
+    if not 0 <= confidence <= 1:
+        current_call.get().refused = True
+        raise ToolError("confidence is a number from 0 to 1; nothing was submitted")
     current_call.get().ended = Ending(impossible=False, answer=answer, confidence=confidence)
     return "submitted"
 

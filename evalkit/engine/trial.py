@@ -47,6 +47,8 @@ class RunContext:
     sandbox: str
     readonly: tuple[Path, ...]
     """Further host folders that sandboxes may read."""
+    hidden: tuple[Path, ...]
+    """Host folders that no sandbox may show: suites, with their tests and solutions."""
     host: str
     writer: RunWriter
     progress: Progress
@@ -171,7 +173,7 @@ async def _judge(
 
     def open_grader(environment: Environment) -> Sandbox:
         trial_id = f"{planned.trial_id(context.run_id)}.grader"
-        extended = replace(environment, readonly=context.readonly)
+        extended = replace(environment, readonly=context.readonly, hidden=context.hidden)
         return open_sandbox(context.sandbox, extended, run_id=context.run_id, trial_id=trial_id)
 
     grading = Grading(store=context.writer.artifacts, open_sandbox=open_grader)

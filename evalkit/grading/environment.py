@@ -61,6 +61,9 @@ def refuse_unsupported(task: Task) -> None:
         in {environment.network_mode, harbor.agent.network_mode, verifier.network_mode},
         "[[verifier.collect]]": bool(verifier.collect),
         "[verifier.environment]": verifier.environment is not None,
+        "artifacts in the grader's own folders (/tests, /logs/verifier)": any(
+            map(_overlaps, task.artifact_paths)
+        ),
     }
     names = [name for name, present in found.items() if present]
     if names:
@@ -69,6 +72,12 @@ def refuse_unsupported(task: Task) -> None:
             where=str(task.path / "task.toml"),
             hint="Leave the task out with --task, or run it with Harbor.",
         )
+
+
+def _overlaps(path: str) -> bool:
+    """Whether a deliverable would land in, or bring along, a folder that belongs to the grader."""
+    inside = f"{path.rstrip('/')}/"
+    return any(f"{own}/".startswith(inside) or inside.startswith(f"{own}/") for own in (TESTS, VERIFIER))
 
 
 def remarks(task: Task) -> tuple[str, ...]:

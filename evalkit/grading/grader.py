@@ -115,9 +115,8 @@ async def _fresh(task: Task, grading: Grading) -> AsyncGenerator[Sandbox]:
 
 
 async def _bring_tests(task: Task, sandbox: Sandbox) -> None:
-    """Replace whatever stands at /tests and in the verdict channel by the real tests and nothing."""
-    await sandbox.exec(("rm", "-rf", "--", TESTS, VERIFIER), cwd="/", timeout_s=60)
-    await sandbox.exec(f"rm -rf {TESTS}/* {TESTS}/.[!.]* {VERIFIER}/*", cwd="/", timeout_s=60)
+    """Replace whatever the agent left at /tests by the real tests."""
+    await sandbox.clear_folder(TESTS)
     for path in task.test_files:
         inside = f"{TESTS}/{path.relative_to(task.tests_dir).as_posix()}"
         await sandbox.write_file(inside, path.read_bytes(), executable=bool(path.stat().st_mode & 0o100))
@@ -125,10 +124,7 @@ async def _bring_tests(task: Task, sandbox: Sandbox) -> None:
 
 async def _run_tests(task: Task, sandbox: Sandbox, answer: str | None) -> Verdict:
     nonce = secrets.token_hex(16)
-    for folder in (VERIFIER, "/logs/agent", "/logs/artifacts"):
-        made = await sandbox.exec(("mkdir", "-p", folder), cwd="/", timeout_s=60)
-        if made.exit_code != 0:
-            raise GraderError(f"{folder} could not be made: {made.stderr.text.strip()[-200:]}")
+    await sandbox.clear_folder(VERIFIER)
     if task.settings.answer is not None and answer is not None:
         await sandbox.write_file(ANSWER, answer.encode("utf-8", "replace"))
     await sandbox.write_file(NONCE, nonce.encode())

@@ -15,11 +15,13 @@ from collections.abc import Iterable, Sequence
 from evalkit.errors import DeliverableRefused, SandboxError
 from evalkit.sandbox.protocol import Deliverable
 from evalkit.sandbox.snapshot import kind_of, open_file
-from evalkit.sandbox.walk import PATH_BYTES, Visit, enter, walk
+from evalkit.sandbox.walk import PATH_BYTES, Visit, enter, restore, walk
 from evalkit.trajectory.artifacts import ArtifactStore
 
 MAX_ENTRIES = 20_000
 MAX_BYTES = 1024**3
+MAX_DEPTH = 200
+"""Folders in folders. Deeper trees could be taken, but not be placed elsewhere in reasonable time."""
 _HINT = "Deliverables are regular files, folders, and links that stay among what is taken out."
 
 
@@ -50,8 +52,7 @@ class Export:
             for visit in walk(entered[0], path, reopen=True):
                 self._take_one(visit)
         finally:
-            if entered[1] is not None:
-                os.fchmod(entered[0], entered[1])
+            restore(entered[0], entered[1])
             os.close(entered[0])
 
     def finish(self) -> tuple[Deliverable, ...]:
@@ -65,7 +66,7 @@ class Export:
         kind, mode = kind_of(visit.stat.st_mode), stat.S_IMODE(visit.stat.st_mode) & 0o777
         if len(self._taken) >= MAX_ENTRIES:
             raise SandboxError(f"more than {MAX_ENTRIES} files would be taken out", where=visit.path)
-        if len(os.fsencode(visit.path)) >= PATH_BYTES:
+        if len(os.fsencode(visit.path)) >= PATH_BYTES or visit.path.count("/") > MAX_DEPTH:
             raise DeliverableRefused("a deliverable's path is too long", where=visit.path[:200] + "...")
         if kind == "dir":
             self._taken.append(Deliverable(visit.path, "dir", mode))

@@ -17,6 +17,7 @@ from evalkit.sandbox.capture import Capture
 
 Stream = Literal["stdout", "stderr"]
 _CODE = re.compile(rb"(\d{0,3});")
+_DIGITS = re.compile(rb"\d{0,3}")
 
 
 def new_token() -> str:
@@ -55,6 +56,11 @@ class FrameReader:
             (self._output if self.started else self._late).add(self._rest)
         self._rest = b""
 
+    @property
+    def held_back(self) -> int:
+        """Number of bytes that are kept as the possible beginning of a token."""
+        return len(self._rest)
+
     def _until_start(self, data: bytes) -> bytes:
         at = data.find(self._start)
         if at < 0:
@@ -66,18 +72,21 @@ class FrameReader:
 
     def _until_end(self, data: bytes) -> bytes:
         at = data.find(self._end)
-        if at < 0:
-            self._hold(data, self._end, self._output)
-            return b""
-        code = _CODE.match(data, at + len(self._end))
-        if code is None:
-            self._output.add(data[:at])
-            self._rest = data[at:]
-            return b""
-        self._output.add(data[:at])
-        self.exit_code = int(code[1]) if code[1] else None
-        self.ended = True
-        return data[code.end() :]
+        while at >= 0:
+            after = at + len(self._end)
+            code = _CODE.match(data, after)
+            if code is not None:
+                self._output.add(data[:at])
+                self.exit_code = int(code[1]) if code[1] else None
+                self.ended = True
+                return data[code.end() :]
+            if _DIGITS.fullmatch(data, after):  # the rest of it may still arrive
+                self._output.add(data[:at])
+                self._rest = data[at:]
+                return b""
+            at = data.find(self._end, after)  # what follows is no exit code, so this was output
+        self._hold(data, self._end, self._output)
+        return b""
 
     def _hold(self, data: bytes, token: bytes, into: Capture) -> None:
         """Pass on all but what may be the beginning of the token."""

@@ -49,6 +49,8 @@ class Environment:
     """Further top-level folders that are writable, such as /logs or /tests."""
     readonly: tuple[Path, ...] = ()
     """Further host folders that are readable at their own path (local only)."""
+    hidden: tuple[Path, ...] = ()
+    """Host folders that are empty inside, wherever they lie: suites with their tests and solutions (local only)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,10 @@ class Sandbox(Protocol):
 
         Raises FileNotFoundError, IsADirectoryError, PermissionError, or SandboxError for one that is too big.
         """
+        ...
+
+    async def clear_folder(self, path: str) -> None:
+        """Make `path` an empty folder, whatever stood there; done without trusting any program inside."""
         ...
 
     async def workspace_digest(self) -> str | None:

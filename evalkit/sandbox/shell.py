@@ -153,7 +153,9 @@ class KeptShell:
             await asyncio.gather(self._pump, return_exceptions=True)
 
     async def _compose(self, call: Call, staged: list[str]) -> Callable[[str], str]:
-        inner = f"sh -c {shlex.quote(call.line)}"
+        if "\0" in call.cwd:
+            raise SandboxError("a working directory cannot hold a zero byte")
+        inner = f"sh -c -- {shlex.quote(call.line)}"
         if len(call.line.encode("utf-8", "surrogateescape")) >= INLINE_COMMAND_BYTES:
             staged.append(await self._channel.stage(call.line.encode("utf-8", "surrogateescape")))
             inner = f"sh {shlex.quote(staged[-1])}"

@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
+from evalkit.trajectory.folder import check_folder, open_file, opened
+
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1024 * 1024
 
@@ -28,8 +30,9 @@ class ArtifactStore:
     def put(self, source: BinaryIO) -> tuple[str, int]:
         """Keep everything that `source` still holds; returns its digest and size in bytes.
 
-        The file appears under its name only once it is whole.
+        The file appears under its name only once it is whole. Raises UsageError where a folder is a link.
         """
+        check_folder(self.root)
         self.root.mkdir(parents=True, exist_ok=True)
         digest, size = hashlib.sha256(), 0
         handle, name = tempfile.mkstemp(prefix=".part-", dir=self.root)
@@ -41,6 +44,7 @@ class ArtifactStore:
                     size += len(chunk)
                     out.write(chunk)
             target = self.path(digest.hexdigest())
+            check_folder(target.parent)
             target.parent.mkdir(exist_ok=True)
             temporary.replace(target)
         finally:
@@ -48,5 +52,8 @@ class ArtifactStore:
         return digest.hexdigest(), size
 
     def open(self, digest: str) -> BinaryIO:
-        """Open kept content for reading. Raises FileNotFoundError where it is not kept."""
-        return self.path(digest).open("rb")
+        """Open kept content for reading. Raises FileNotFoundError where it is not kept, UsageError for a link."""
+        path = self.path(digest)
+        check_folder(self.root)
+        with opened(path.parent) as folder:
+            return open_file(path, folder)

@@ -13,6 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from evalkit.errors import ConfigError
+from evalkit.trajectory.folder import check_folders
 from evalkit.trajectory.layout import TableName, committed_files, compact_name, current_files, is_part
 from evalkit.trajectory.parquet import LOCAL, read_groups, read_records, write_parquet
 from evalkit.trajectory.parts import open_generation, remove_leftovers, table_files
@@ -25,6 +27,7 @@ def compact(run: Path) -> None:
     The large file stands for the small ones as soon as it has its name; they are deleted only then.
     Killed at any moment, the run reads the same as before.
     """
+    check_folders(run)
     trials = table_files(run, "trials")
     current = current_files(trials)
     if any(map(is_part, current)):
@@ -42,8 +45,14 @@ def part_order(trial_files: Sequence[str], filesystem: Any = LOCAL) -> dict[str,
     for path in trial_files:
         name = path.rpartition("/")[2]
         if is_part(name):
-            table = next(read_groups(path, TRIALS, filesystem, ["trial_id"]))
-            ids.append((table.column("trial_id")[0].as_py(), name))
+            own: list[str | None] = [
+                trial_id
+                for table in read_groups(path, TRIALS, filesystem, ["trial_id"])
+                for trial_id in table.column("trial_id").to_pylist()
+            ]
+            if len(own) != 1 or own[0] is None:
+                raise ConfigError(f"must hold one trial, and holds {len(own)} rows", where=path)
+            ids.append((own[0], name))
     return {name: trial_id for trial_id, name in sorted(ids)}
 
 

@@ -20,7 +20,12 @@ from typing import Literal
 TableName = Literal["trials", "steps", "effects", "scores"]
 TABLES: tuple[TableName, ...] = ("trials", "steps", "effects", "scores")
 
-_NAME = re.compile(r"(part|compact)-(\d{6})(?:-.*)?\.parquet")
+_KEY = r"[A-Za-z0-9._=@+-]*-[0-9a-f]{16}"
+_NAME = re.compile(rf"(?:(part)-(\d{{6,18}})-{_KEY}|(compact)-(\d{{6,18}}))\.parquet", re.ASCII)
+_JOURNAL = re.compile(rf"{_KEY}\.jsonl", re.ASCII)
+_TABLE_FILE = rf"(?:(?:part-\d{{6,18}}|scores)-{_KEY}|compact-\d{{6,18}})\.parquet"
+_UNFINISHED = re.compile(rf"\.(?:run\.json|owner\.json|{_TABLE_FILE})\.[0-9a-f]{{8}}\.tmp", re.ASCII)
+_UNFINISHED_ARTIFACT = re.compile(r"\.part-[a-z0-9_]{8}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=@+-]+")
 
 
@@ -68,7 +73,22 @@ def compact_name(generation: int) -> str:
 
 def is_part(name: str) -> bool:
     """Does this file hold a single trial?"""
-    return name.startswith("part-")
+    return _parsed(name)[0] == "part"
+
+
+def is_journal(name: str) -> bool:
+    """Does this file of the journal's folder hold a trial in flight?"""
+    return _JOURNAL.fullmatch(name) is not None
+
+
+def is_unfinished(name: str) -> bool:
+    """Was this file being written when its process died?"""
+    return _UNFINISHED.fullmatch(name) is not None
+
+
+def is_unfinished_artifact(name: str) -> bool:
+    """Was this content being kept when its process died?"""
+    return _UNFINISHED_ARTIFACT.fullmatch(name) is not None
 
 
 def next_generation(names: Iterable[str]) -> int:
@@ -104,4 +124,6 @@ def is_table_file(name: str) -> bool:
 
 def _parsed(name: str) -> tuple[str | None, int]:
     found = _NAME.fullmatch(name)
-    return (found[1], int(found[2])) if found else (None, 0)
+    if found is None:
+        return None, 0
+    return (found[1], int(found[2])) if found[1] else (found[3], int(found[4]))

@@ -13,7 +13,11 @@ from pathlib import Path
 
 from evalkit.errors import UsageError
 from evalkit.trajectory.atomic import write_text
+from evalkit.trajectory.folder import open_file
 from evalkit.trajectory.layout import owner_file
+
+_LONGEST = 64 * 1024
+_PIDS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +49,22 @@ def this_process() -> Owner:
 
 
 def read_owner(run: Path) -> Owner | None:
-    """Who owns the run; None for nobody, and for a file that was cut off while it was written."""
+    """Who owns the run; None for nobody, and for a file that was cut off or says nothing that can be.
+
+    Raises ConfigError for what is no regular file.
+    """
     try:
-        raw = json.loads(owner_file(run).read_text("utf-8"))
-        return Owner(pid=int(raw["pid"]), started=raw["started"], host=str(raw["host"]))
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        with open_file(owner_file(run)) as source:
+            raw: object = json.loads(source.read(_LONGEST))
+    except (FileNotFoundError, ValueError, RecursionError):
         return None
+    match raw:
+        case {"pid": int(pid), "started": str() | None as started, "host": str(host)} if (
+            type(pid) is int and 0 < pid < _PIDS
+        ):
+            return Owner(pid=pid, started=started, host=host)
+        case _:
+            return None
 
 
 def claim(run: Path) -> None:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from evalkit.errors import ConfigError, UsageError
 from evalkit.trajectory.atomic import replacing
+from evalkit.trajectory.folder import check_file
 from evalkit.trajectory.schema import check_version, upgraded
 
 ROW_GROUP_BYTES = 64 * 1024 * 1024
@@ -74,9 +75,16 @@ def reading(where: str) -> Generator[None, None, None]:
         raise ConfigError(f"cannot be read: {reason}", where=where, hint=hint) from error
 
 
+def _source(path: str, filesystem: Any) -> Any:
+    """A file opened for reading; of a local one it is known that it is a regular file and no link."""
+    if isinstance(filesystem, pyarrow.fs.LocalFileSystem):
+        check_file(path)
+    return filesystem.open_input_file(path)
+
+
 def check_parquet(path: str, filesystem: Any = LOCAL) -> None:
     """Raise ConfigError unless this is a whole Parquet file of a version that can be read."""
-    with reading(path), filesystem.open_input_file(path) as source:
+    with reading(path), _source(path, filesystem) as source:
         metadata: dict[bytes, bytes] | None = pq.read_metadata(source).metadata
     check_version(metadata, path)
 
@@ -95,7 +103,7 @@ def read_groups(
     wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns])
     with contextlib.ExitStack() as stack:
         with reading(path):
-            source = stack.enter_context(filesystem.open_input_file(path))
+            source = stack.enter_context(_source(path, filesystem))
             file = stack.enter_context(pq.ParquetFile(source))
         check_version(file.metadata.metadata, path)
         present = None if columns is None else [name for name in columns if name in file.schema_arrow.names]
@@ -128,5 +136,8 @@ def read_records(
     """Each record of a file with its trial's id. Impossible values are a ConfigError that names the file."""
     for table in read_groups(path, schema, filesystem):
         with reading(path):
-            pairs = list(zip(table.column("trial_id").to_pylist(), records(table), strict=True))
+            ids: list[str] = table.column("trial_id").to_pylist()
+            if table.column("trial_id").null_count:
+                raise ValueError("a row without a trial_id")
+            pairs = list(zip(ids, records(table), strict=True))
         yield from pairs

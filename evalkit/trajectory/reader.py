@@ -16,12 +16,14 @@ from typing import Any
 import pyarrow.compute as pc
 import pyarrow.fs
 
-from evalkit.errors import UsageError
+from evalkit.errors import ConfigError, UsageError
 from evalkit.trajectory.compaction import part_order, records_by_trial
+from evalkit.trajectory.folder import check_file, names_in, open_file
 from evalkit.trajectory.layout import TableName, committed_files, current_files, is_table_file
 from evalkit.trajectory.locate import is_remote, local_run
 from evalkit.trajectory.manifest import RunManifest
-from evalkit.trajectory.parquet import LOCAL, reading
+from evalkit.trajectory.parquet import LOCAL, read_groups, reading
+from evalkit.trajectory.parts import place_trials
 from evalkit.trajectory.rows import steps_from, trials_from
 from evalkit.trajectory.schema import SCHEMAS, STEPS, TRIALS
 from evalkit.trajectory.step import Step
@@ -71,7 +73,8 @@ class Run:
             trial_id = self._whole_id(trial_id)
             rows = self.trials.of_trial(trial_id)
         with reading(self.path):
-            return trials_from(rows)[0], tuple(steps_from(self.steps.of_trial(trial_id)))
+            own = tuple(steps_from(self.steps.of_trial(trial_id)))
+            return trials_from(rows)[0], self._once(trial_id, own)
 
     def rows(self) -> tuple[Trial, ...]:
         """Every trial without its steps, in the order of their ids."""
@@ -92,7 +95,25 @@ class Run:
                 steps_of, group = next(groups, (None, ()))
             own = tuple(step for _, step in group) if steps_of == trial_id else ()
             if trial_id not in hidden:
-                yield trial, own
+                yield trial, self._once(trial_id, own)
+
+    def _once(self, trial_id: str, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The steps, which are there once each. Raises ConfigError, naming the files, where they are not."""
+        if len({step.step for step in steps}) == len(steps):
+            return steps
+        holding = [
+            path
+            for path in self.steps.files
+            if any(
+                trial_id in rows.column("trial_id").to_pylist()
+                for rows in read_groups(path, STEPS, self._filesystem, ["trial_id"], trial_id)
+            )
+        ]
+        raise ConfigError(
+            f"steps of the trial {trial_id!r} are there twice",
+            where=", ".join(holding),
+            hint="Move the file that is too much out of the run; nothing is counted twice.",
+        )
 
     def _whole_id(self, beginning: str) -> str:
         ids: list[str] = sorted(self.trials.to_table(["trial_id"]).column("trial_id").to_pylist())
@@ -112,8 +133,13 @@ class Run:
     def _hidden(self) -> tuple[str, ...]:
         """Ids of trials that a further attempt has replaced."""
         everything = Table(self.trials.files, TRIALS, self._filesystem, hidden=tuple)
-        attempts = everything.to_table(["attempt"]).column("attempt")
-        if (pc.call_function("max", [attempts]).as_py() or 1) <= 1:
+        places: dict[str, str] = {}
+        highest = 1
+        for path in self.trials.files:
+            for rows in read_groups(path, TRIALS, self._filesystem, ["trial_id", "attempt"]):
+                place_trials(places, rows.column("trial_id").to_pylist(), path)
+                highest = max(highest, pc.call_function("max", [rows.column("attempt")]).as_py() or 1)
+        if highest <= 1:
             return ()
         rows = everything.to_table(["trial_id", "attempt", *_PLANNED_ROW]).to_pylist()
         rows.sort(key=_by_attempt)
@@ -126,12 +152,21 @@ class Run:
         return Table(paths, SCHEMAS[name], self._filesystem, hidden=lambda: self._hidden)
 
     def _names(self, table: TableName) -> list[str]:
+        if self._filesystem is LOCAL:
+            found = [name for name in names_in(Path(self._root, table)) if is_table_file(name)]
+            for name in found:
+                with reading(f"{self._root}/{table}/{name}"):
+                    check_file(Path(self._root, table, name))
+            return found
         selector = pyarrow.fs.FileSelector(f"{self._root}/{table}", allow_not_found=True)
         names = [info.base_name for info in self._filesystem.get_file_info(selector) if info.is_file]
         return [name for name in names if is_table_file(name)]
 
     def _manifest_text(self) -> bytes:
         try:
+            if self._filesystem is LOCAL:
+                with open_file(Path(self._root, "run.json")) as source:
+                    return source.read()
             with self._filesystem.open_input_stream(f"{self._root}/run.json") as source:
                 return source.read()
         except OSError as error:

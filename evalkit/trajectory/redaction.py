@@ -26,17 +26,47 @@ class _Shape:
     convincing: Callable[[str], bool] = lambda _: True
 
 
+_PIECE = re.compile(r"[A-Za-z0-9]{16,}")
+_RUNS = re.compile(r"[0-9]+|[A-Za-z]+")
+_CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{7}", re.IGNORECASE)
+_LONG_WORD = 32
+"""No word, nor words written in one, are as long."""
+
+
 def _is_random(key: str) -> bool:
-    """Has a stretch that no words look like: 16 letters and digits in one piece, a digit among them."""
-    return any(any(map(str.isdigit, piece)) for piece in re.findall(r"[A-Za-z0-9]{16,}", key))
+    """Has a stretch of letters and digits that words and years put together do not look like."""
+    return any(map(_is_random_piece, _PIECE.findall(key)))
 
 
-def _is_mixed(key: str) -> bool:
-    return any(map(str.isdigit, key)) or (key.lower() != key and key.upper() != key)
+def _is_random_piece(piece: str) -> bool:
+    letters = len(piece) - sum(map(str.isdigit, piece))
+    if not letters:
+        return False
+    capitals = sum(map(str.isupper, piece)) / letters
+    runs: list[str] = _RUNS.findall(piece)
+    numbers = [run for run in runs if run[0].isdigit()]
+    if numbers and (len(runs) > 3 or len(max(numbers, key=len)) >= 6):
+        return True
+    # Words written in one have a capital in five letters or so.
+    mixed = letters >= 16 and 0.3 <= capitals <= 0.7
+    return mixed or letters >= _LONG_WORD or (letters >= 20 and _CONSONANTS.search(piece) is not None)
+
+
+def _is_openai_key(key: str) -> bool:
+    return not key.startswith("sk-learn") and _is_random(key)
+
+
+def _is_hf_token(key: str) -> bool:
+    return any(map(str.isdigit, key)) or key.lower() != key or len(key) >= _LONG_WORD
+
+
+def _is_word(value: str) -> bool:
+    """Words, joined in one of the usual ways: what stands for a secret and is none."""
+    return not any(map(str.isdigit, value)) and not _is_random(value)
 
 
 _SHAPES = (
-    _Shape("openai_key", "sk-", r"[A-Za-z0-9_-]{16,300}", convincing=_is_random),
+    _Shape("openai_key", "sk-", r"[A-Za-z0-9_-]{16,300}", convincing=_is_openai_key),
     _Shape("stripe_key", "sk_live_", r"[A-Za-z0-9]{16,200}"),
     _Shape("stripe_key", "rk_live_", r"[A-Za-z0-9]{16,200}"),
     _Shape("aws_key", "AKIA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
@@ -48,11 +78,15 @@ _SHAPES = (
     _Shape("github_token", "ghr_", r"[A-Za-z0-9]{20,255}"),
     _Shape("github_token", "github_pat_", r"[A-Za-z0-9_]{22,255}"),
     _Shape("gitlab_token", "glpat-", r"[A-Za-z0-9_-]{20,255}"),
-    _Shape("hf_token", "hf_", r"[A-Za-z0-9]{20,255}", convincing=_is_mixed),
+    _Shape("hf_token", "hf_", r"[A-Za-z0-9]{20,255}", convincing=_is_hf_token),
     _Shape("google_key", "AIza", r"[A-Za-z0-9_-]{30,100}"),
     _Shape("slack_token", "xox", r"[abeoprs]-[A-Za-z0-9-]{10,255}"),
     _Shape("groq_key", "gsk_", r"[A-Za-z0-9]{32,255}"),
     _Shape("xai_key", "xai-", r"[A-Za-z0-9]{32,255}"),
+    _Shape("nvidia_key", "nvapi-", r"[A-Za-z0-9_-]{20,255}", convincing=_is_random),
+    _Shape("perplexity_key", "pplx-", r"[A-Za-z0-9]{32,255}"),
+    _Shape("replicate_token", "r8_", r"[A-Za-z0-9]{30,255}"),
+    _Shape("slack_webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,255}"),
     _Shape("npm_token", "npm_", r"[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
 )
 _SHAPE_PATTERNS = tuple((shape, re.compile(re.escape(shape.literal) + shape.rest)) for shape in _SHAPES)
@@ -60,9 +94,13 @@ _SHAPE_PATTERNS = tuple((shape, re.compile(re.escape(shape.literal) + shape.rest
 _CLOSE = r"""(?P<closed>\\{0,8}["'])?"""
 _IS = rf"{_CLOSE}[ \t]{{0,4}}(?::=|=>|[:=])[ \t]{{0,4}}"
 _OPEN = r"""(?P<quote>\\{0,8}["'])?"""
-_VALUE = r"""(?(quote)[^"'\s]{1,4096}|[A-Za-z0-9_.~+/=-]{6,4096}(?![A-Za-z0-9_.~+/=-]{0,64}[(\[{]))"""
+# Up to the quote that closes it, with as many backslashes; where none does on this line, one word.
+_QUOTED = r"""(?:(?:(?!(?<!\\)(?P=quote))[^\n]){1,4096}(?=(?P=quote))(?<!\\)(?P<whole>)|[^"'\s]{1,4096})"""
+_PROVIDERS = "openai|anthropic|gemini|mistral|cohere|groq|deepseek|openrouter|replicate|perplexity"
+_VALUE = rf"""(?(quote){_QUOTED}|[A-Za-z0-9_.~+/=-]{{6,4096}}(?![A-Za-z0-9_.~+/=-]{{0,64}}[(\[{{]))"""
 _NAMED = re.compile(
-    rf"(?P<lead>(?:api[_-]?key|secret[_-]?(?:access[_-]?)?key|client[_-]?secret|(?:access|auth|refresh)[_-]?token)"
+    rf"(?P<lead>(?:(?:api|{_PROVIDERS})[_ -]?key|secret[_-]?(?:access[_-]?)?key|client[_-]?secret"
+    r"|(?:access|auth|refresh|session)[_-]?token)"
     rf"(?:{_IS}|[ \t]{{1,4}}(?=[A-Za-z0-9_-]{{16}})){_OPEN})(?P<value>{_VALUE})",
     re.IGNORECASE,
 )
@@ -72,9 +110,11 @@ _AUTHORIZATION = re.compile(
     re.IGNORECASE,
 )
 _BEARER = re.compile(
-    r"(?P<lead>bearer[ \t]{1,4})(?P<value>[A-Za-z0-9_.~+/=-]{16,4096})",
+    r"(?P<lead>bearer:?[ \t]{1,4})(?P<value>[A-Za-z0-9_.~+/=-]{16,4096})",
     re.IGNORECASE,
 )
+# The last @ is the one before the host: a password may hold others.
+_URL = re.compile(r"""(?P<lead>://[^\s/:@"'<>?#\\]{0,128}:)(?P<value>[^\s/"'<>?#\\]{1,256})(?=@)""")
 _KEY_NAMES = ("key", "secret", "token")
 _CODE = re.compile(
     r"[A-Za-z_][A-Za-z_]{0,200}(?:\.[A-Za-z_]{1,200}){1,20}|(?:[A-Za-z_]{0,200}_)?(?:key|token|secret|env)",
@@ -100,6 +140,8 @@ def redact(text: str) -> str:
         if shape.literal in text:
             text = pattern.sub(lambda found, shape=shape: _shape_marker(found, shape), text)
     lowered = text.lower()
+    if "://" in text:
+        text = _URL.sub(_url_marker, text)
     if "authorization" in lowered:
         text = _AUTHORIZATION.sub(_authorization_marker, text)
     if "bearer" in lowered:
@@ -120,21 +162,26 @@ def _authorization_marker(found: re.Match[str]) -> str:
     return f"{found['lead']}[redacted:authorization]" if convincing else found[0]
 
 
+def _url_marker(found: re.Match[str]) -> str:
+    stands_for_one = found["value"][0] in "$<{*%" or found["value"].startswith("[redacted:")
+    return found[0] if stands_for_one else f"{found['lead']}[redacted:url_password]"
+
+
 def _bearer_marker(found: re.Match[str]) -> str:
-    convincing = any(map(str.isdigit, found["value"]))
+    convincing = _is_random(found["value"])
     return f"{found['lead']}[redacted:bearer]" if convincing else found[0]
 
 
 def _named_marker(found: re.Match[str]) -> str:
     # A quoted value in JSON within JSON ends with the backslashes of its closing quote.
-    value = found["value"].rstrip("\\")
+    value = found["value"] if found["whole"] is not None else found["value"].rstrip("\\")
     if not value or value[0] in "$<{*%" or value.lower() in _NOTHING:
         return found[0]
     marker = "[redacted:api_key]"
     if found["quote"]:
         return f"{found['lead']}{marker}{found['value'][len(value) :]}"
     is_a_type = found["lead"].rstrip().endswith(":") and value.isalpha() and len(value) <= 16
-    if is_a_type or _CODE.fullmatch(value):
+    if is_a_type or _is_word(value) or _CODE.fullmatch(value):
         return found[0]
     # A bare number in JSON becomes a string, for the text must still parse.
     quote = found["closed"] or ""

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from evalkit.trajectory.atomic import replacing, writing
 from evalkit.trajectory.clean import cleaned
+from evalkit.trajectory.folder import check_folder
 from evalkit.trajectory.layout import file_key
 from evalkit.trajectory.rows import scores_table
 from evalkit.trajectory.schema import SCORES
@@ -47,6 +48,7 @@ def write_scores(run: Path, scores: Iterable[Score], *, scorers: Collection[str]
     bounded memory. Raises UsageError where the disk does not take them; then nothing has changed.
     """
     with writing(run), ExitStack() as renames:
+        check_folder(run / "scores")
         (run / "scores").mkdir(exist_ok=True)
         with ExitStack() as writers:
             files: dict[str, _ScorerFile] = {}

@@ -15,6 +15,7 @@ from evalkit.trajectory.clean import valid_text
 from evalkit.trajectory.compaction import compact
 from evalkit.trajectory.consistency import check_trajectory
 from evalkit.trajectory.effect import Effect
+from evalkit.trajectory.folder import check_folders, open_file
 from evalkit.trajectory.journal import TrialJournal, interrupted
 from evalkit.trajectory.layout import (
     TABLES,
@@ -72,7 +73,9 @@ class RunWriter:
         """Go on with a run, after recovering it. Raises UsageError while another process writes it."""
         run = local_run(path)
         where = str(manifest_file(run))
-        manifest = RunManifest.from_json(manifest_file(run).read_bytes(), where=where)
+        check_folders(run)
+        with writing(run), open_file(manifest_file(run)) as source:
+            manifest = RunManifest.from_json(source.read(), where=where)
         with writing(run), exclusive(run):
             claim(run)
             for folder in (*TABLES, journal_folder(run).name):
@@ -91,7 +94,7 @@ class RunWriter:
             self._check_new(trial)
             if trial_id in self._journals:
                 raise ValueError(f"trial {trial_id!r} was begun before")
-            journal = TrialJournal(journal_file(self.path, trial_id), trial)
+            journal = TrialJournal(journal_file(self.path, _stored_id(trial)), trial)
             self._journals[trial_id] = journal
         return journal
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.errors import UsageError
 from evalkit.trajectory.step import Act, Event
 
 pytestmark = pytest.mark.local
@@ -79,6 +80,30 @@ def test_tests_planted_by_the_agent_are_replaced_in_snapshot_mode(judged):
     )
     trial, _ = judged.files({"solution/solve.sh": plant, "tests/test.sh": FAILING, "task.toml": SNAPSHOT})
     assert (trial.status, trial.reward) == ("failed", 0.0)
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        "mkdir -p /logs/verifier; echo '{\"reward\": 1}' > /logs/verifier/reward.json; chmod 555 /logs/verifier /logs",
+        "echo 'raise SystemExit' > /tests/json.py; chmod 555 /tests; touch /tests/..x",
+        "rm -rf /logs/verifier; echo x > /logs/verifier; chmod 555 /logs",
+        "mkdir -p /tests/a/b; chmod 0 /tests/a",
+    ],
+)
+def test_what_the_agent_did_to_the_graders_folders_is_gone_in_snapshot_mode(judged, plant):
+    grader = (
+        "#!/bin/sh\n"
+        'if [ "$(ls -A /tests)" = test.sh ] && [ -z "$(ls -A /logs/verifier)" ]; then reward=1; else reward=0; fi\n'
+        "echo $reward > /logs/verifier/reward.txt\n"
+    )
+    files = {
+        "solution/solve.sh": f"# step: Plant.\n{plant}\n",
+        "tests/test.sh": grader,
+        "task.toml": SNAPSHOT,
+    }
+    trial, _ = judged.files(files)
+    assert (trial.status, trial.error_message) == ("passed", None)
 
 
 @pytest.mark.parametrize(
@@ -224,3 +249,10 @@ def test_code_that_a_core_grader_runs_cannot_speak_for_it(run_suite, tmp_path, a
     (trial,) = run_suite(tmp_path / "suite").rows()
     assert trial.status != "passed"
     assert trial.reward in {0.0, None}
+
+
+@pytest.mark.parametrize("artifact", ["/tests", "/logs", "/logs/verifier/x", "/tests/deep"])
+def test_an_artifact_in_the_graders_own_folders_is_refused(make_suite, run_suite, artifact):
+    toml = f'artifacts = ["{artifact}"]\n[environment]\nnetwork_mode = "no-network"\n'
+    with pytest.raises(UsageError, match="grader's own folders"):
+        run_suite(make_suite(one={"task.toml": toml}))

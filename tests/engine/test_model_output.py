@@ -45,7 +45,14 @@ def run_model(make_suite, run_suite, monkeypatch):
     """Run one task against a model that says these outputs, one after the other."""
 
     def run(*outputs, **flags):
-        model = get_model("mockllm/model", custom_outputs=list(outputs), memoize=False)
+        left = list(outputs)
+
+        def say(*_: object) -> ModelOutput:
+            if not left:
+                raise ValueError("the outputs ran out of values")
+            return left.pop(0)
+
+        model = get_model("mockllm/model", custom_outputs=say, memoize=False)
         monkeypatch.setattr("evalkit.engine.start.open_model", lambda agent: model)
         run = run_suite(make_suite(), "inspect/mockllm/model", **flags)
         return run.trial(run.rows()[0].trial_id)
@@ -205,3 +212,43 @@ def test_a_model_that_never_answers_is_unscored_not_failed(make_suite, run_suite
     (trial,) = run_suite(make_suite(), "inspect/mockllm/model", time_limit_s=1.0).rows()
     assert (trial.status, trial.error_origin, trial.reward) == ("unscored", "model", None)
     assert "gave no answer within 1 s" in trial.error_message
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"command": float("nan")}, {"command": "ls", "x": float("inf")}, {"command": 10**5000}]
+)
+def test_arguments_that_are_no_json_are_an_error_the_model_sees(run_model, arguments):
+    trial, steps = run_model(says(call("bash", arguments)), SUBMIT)
+    assert (trial.error_message, trial.stop_reason) == (None, "submitted")
+    assert acts(steps)[0].error_kind == "parsing"
+
+
+def test_deeply_nested_arguments_are_an_error_the_model_sees(run_model):
+    deep: dict[str, object] = {}
+    for _ in range(90):  # Inspect itself refuses what is deeper than 100
+        deep = {"x": deep}
+    trial, steps = run_model(says(call("bash", deep)), SUBMIT)
+    assert (trial.error_message, trial.stop_reason) == (None, "submitted")
+    assert acts(steps)[0].error_kind == "parsing"
+
+
+@pytest.mark.parametrize("confidence", [1.5, -0.1, float("nan")])
+def test_a_confidence_outside_its_range_submits_nothing(make_suite, run_suite, monkeypatch, confidence):
+    outputs = [
+        says(call("submit", {"answer": "x", "confidence": confidence})),
+        says(call("submit", {"answer": "y", "confidence": 0.5})),
+    ]
+    model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
+    monkeypatch.setattr("evalkit.engine.start.open_model", lambda agent: model)
+    toml = (
+        'artifacts = ["/app/out"]\n[metadata.evalkit]\nanswer = "text"\nconfidence = true\n'
+        '[environment]\nnetwork_mode = "no-network"\n'
+    )
+    grader = (
+        "#!/bin/sh\n"
+        'if [ "$(cat /logs/agent/answer.txt)" = y ]; then reward=1; else reward=0; fi\n'
+        "echo $reward > /logs/verifier/reward.txt\n"
+    )
+    run = run_suite(make_suite(one={"task.toml": toml, "tests/test.sh": grader}), "inspect/mockllm/model")
+    (trial,) = run.rows()
+    assert (trial.status, trial.answer, trial.confidence) == ("passed", "y", 0.5)

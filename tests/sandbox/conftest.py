@@ -10,7 +10,7 @@ import pytest
 
 from evalkit.sandbox import Environment
 from evalkit.sandbox.local.provider import LocalSandbox
-from evalkit.sandbox.local.scratch import remove_tree
+from evalkit.sandbox.local.removal import remove_tree
 from evalkit.trajectory.artifacts import ArtifactStore
 
 Opener = Callable[..., Awaitable[LocalSandbox]]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.errors import SandboxError
-from evalkit.sandbox import Deliverable, Environment
+from evalkit.errors import DeliverableRefused, SandboxError
+from evalkit.sandbox import Deliverable, Environment, Placement
 from evalkit.sandbox import export as export_module
 from evalkit.sandbox.export import check_link, outermost
 from evalkit.sandbox.local.provider import LocalSandbox
@@ -92,7 +92,7 @@ async def test_a_path_that_leads_through_a_link_is_refused(
     sandbox: LocalSandbox, store: ArtifactStore
 ) -> None:
     await sandbox.exec("mkdir real; echo 1 > real/file; ln -s real out")
-    with pytest.raises(SandboxError, match="through a link"):
+    with pytest.raises(DeliverableRefused, match="through a link"):
         await sandbox.export(["/app/out/file"], store)
 
 
@@ -164,8 +164,59 @@ async def test_a_forged_record_is_not_placed(
 async def test_nothing_is_placed_through_a_link(open_local, store: ArtifactStore) -> None:
     sandbox = await open_local(Environment(private=("/tests",)))
     await sandbox.exec("ln -s /tests /app/out")
-    with pytest.raises(SandboxError, match="through a link"):
-        await sandbox.place([Deliverable("/app/out/x", "dir", 0o755)], store)
+    await sandbox.place([Deliverable("/app/out/x", "dir", 0o755)], store)
+    assert (await sandbox.exec("ls /tests; stat -c %F /app/out")).stdout.text == "directory\n"
+
+
+@isolated_test
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+@pytest.mark.parametrize(
+    "before", ["echo old > x", "mkdir -p x/sub; echo old > x/sub/old", "ln -s /etc/hosts x"]
+)
+async def test_what_was_delivered_takes_the_place_of_what_stood_there(
+    open_local, store: ArtifactStore, before: str, kind: str
+) -> None:
+    agent, grader = await open_local(trial_id="agent"), await open_local(trial_id="grader")
+    make = {"file": "echo new > x", "folder": "mkdir x; echo new > x/new", "link": "ln -s y x; echo new > y"}
+    await agent.exec(make[kind])
+    await grader.exec(before)
+    await grader.place(await agent.export(["/app/x", "/app/y"], store), store)
+    listing = "cat x x/new 2>/dev/null; find . | sort"
+    assert (await grader.exec(listing)).stdout.text == (await agent.exec(listing)).stdout.text
+    assert "localhost" in (await grader.exec("cat /etc/hosts")).stdout.text
+
+
+@isolated_test
+@pytest.mark.parametrize("path", ["/app/out", "/app"])
+async def test_what_the_agent_deleted_in_a_delivered_folder_stays_deleted(
+    open_local, store: ArtifactStore, tmp_path: Path, path: str
+) -> None:
+    (tmp_path / "task/out").mkdir(parents=True)
+    (tmp_path / "task/out/unwanted").write_text("of the task")
+    environment = Environment(files=(Placement(tmp_path / "task", "/app"),))
+    agent = await open_local(environment, trial_id="agent")
+    grader = await open_local(environment, trial_id="grader")
+    await agent.exec("rm out/unwanted; touch out/made")
+    await grader.place(await agent.export([path], store), store)
+    assert (await grader.exec("ls out; touch still-mine")).stdout.text == "made\n"
+
+
+@isolated_test
+async def test_a_tree_too_deep_to_be_placed_is_the_agents_doing(
+    sandbox: LocalSandbox, store: ArtifactStore
+) -> None:
+    await sandbox.exec("mkdir -p $(printf 'd/%.0s' $(seq 300))")
+    with pytest.raises(DeliverableRefused):
+        await sandbox.export(["/app/d"], store)
+
+
+@isolated_test
+async def test_the_deepest_tree_that_is_taken_can_be_placed(open_local, store: ArtifactStore) -> None:
+    agent, grader = await open_local(trial_id="agent"), await open_local(trial_id="grader")
+    depth = export_module.MAX_DEPTH - 2
+    assert (await agent.exec(f"p=$(printf 'd/%.0s' $(seq {depth})); mkdir -p $p; touch $p/f")).exit_code == 0
+    await grader.place(await agent.export(["/app/d"], store), store)
+    assert (await grader.exec("find d -name f | wc -l")).stdout.text == "1\n"
 
 
 def test_paths_below_others_are_taken_once() -> None:

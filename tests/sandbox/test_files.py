@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalkit.errors import SandboxError, TaskError
-from evalkit.sandbox import Environment, Placement
+from evalkit.sandbox import Environment, Placement, check_environment
 from evalkit.sandbox.local.provider import LocalSandbox
 
 pytestmark = [pytest.mark.anyio, pytest.mark.local]
@@ -116,7 +116,7 @@ async def test_a_link_in_a_placed_folder_does_not_carry_the_hosts_file(open_loca
 )
 async def test_a_working_directory_that_needs_a_container_is_the_tasks_error(path: str) -> None:
     with pytest.raises(TaskError):
-        LocalSandbox(Environment(workdir=path), run_id="run", trial_id="trial")
+        check_environment("local", Environment(workdir=path))
 
 
 async def test_a_missing_placement_is_the_tasks_error_and_leaves_nothing(

@@ -36,6 +36,25 @@ def test_output_that_imitates_the_framing_is_output() -> None:
     assert output == fake
 
 
+@given(
+    st.lists(st.sampled_from([b"\x1etoken>", b"1", b"x", b";", b"\x1e"]), max_size=12),
+    st.lists(st.integers(0, 300)),
+)
+def test_the_token_with_junk_behind_it_is_output(parts: list[bytes], cuts: list[int]) -> None:
+    junk = b"\x1etoken>" + b"x".join(parts).replace(b";", b"") + b"y"
+    reader, output, _ = read(b"\x1etoken<" + junk + b"\x1etoken>5;", cuts)
+    assert (output, reader.exit_code) == (junk, 5)
+
+
+def test_a_known_token_holds_nothing_back_for_long() -> None:
+    reader = FrameReader(TOKEN, Capture(100), late := Capture(100))
+    reader.feed(b"\x1etoken<\x1etoken>")
+    for chunk in (b"12", b"34", b"x" * 65536):
+        reader.feed(chunk)
+    assert reader.held_back < len(b"\x1etoken>999;")
+    assert late.total == 0
+
+
 def test_bytes_held_back_when_the_shell_dies_are_not_lost() -> None:
     reader, before, _ = read(b"\x1etoken<partial\x1etok", [])
     assert before == b"partial"

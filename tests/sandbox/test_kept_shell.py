@@ -46,6 +46,17 @@ async def test_a_program_with_arguments_needs_no_quoting(sandbox: LocalSandbox) 
     assert result.stdout.text == "two words|$HOME|it's|*||new\nline|"
 
 
+async def test_a_line_that_begins_like_an_option_is_a_line(sandbox: LocalSandbox) -> None:
+    result = await sandbox.exec("-c 'echo taken as an option'")
+    assert (result.exit_code, result.stdout.text) == (127, "")
+
+
+async def test_a_zero_byte_in_the_working_directory_is_an_error(sandbox: LocalSandbox) -> None:
+    with pytest.raises(SandboxError, match="zero byte"):
+        await sandbox.exec("pwd", cwd="/app\0/tmp")
+    assert await out(sandbox, "pwd") == "/app\n"
+
+
 async def test_an_unknown_program_exits_127(sandbox: LocalSandbox) -> None:
     result = await sandbox.exec(["no-such-program"])
     assert result.exit_code == 127

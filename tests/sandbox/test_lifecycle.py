@@ -14,9 +14,13 @@ import pytest
 
 from evalkit.errors import SandboxError, UsageError
 from evalkit.sandbox import Environment, Sandbox, check_local, clean, open_sandbox
-from evalkit.sandbox.local.bubblewrap import Account, find, version_of
+from evalkit.sandbox.local import scratch as scratch_module
+from evalkit.sandbox.local.bubblewrap import Account, account, find, version_of
+from evalkit.sandbox.local.orphans import mark
+from evalkit.sandbox.local.processes import kill_family, process
 from evalkit.sandbox.local.provider import LocalSandbox
-from evalkit.sandbox.local.scratch import create, remove_tree
+from evalkit.sandbox.local.removal import remove_tree
+from evalkit.sandbox.local.scratch import create
 
 pytestmark = [pytest.mark.anyio, pytest.mark.local]
 
@@ -133,6 +137,108 @@ await asyncio.sleep(60)
     assert "trial-1" in removed[0]
     assert "run-1" in removed[0]
     assert list(scratch.glob("sandbox-*")) == []
+
+
+def marked(scratch: Path) -> list[int]:
+    """Processes whose command line says that they run a sandbox in this scratch folder."""
+    return processes_with(f"evalkit:{os.path.realpath(scratch)}/")
+
+
+async def test_a_sandbox_can_be_told_by_its_command_line(open_local, scratch: Path) -> None:
+    sandbox = await open_local()
+    assert marked(scratch)
+    assert clean() == []
+    await sandbox.stop()
+    assert marked(scratch) == []
+
+
+async def test_starts_that_are_cancelled_at_any_time_leave_no_process(
+    local_support: None, scratch: Path
+) -> None:
+    for step in range(30):
+        sandbox = LocalSandbox(Environment(), run_id="run", trial_id="trial")
+        starting = asyncio.create_task(sandbox.start())
+        await asyncio.sleep(step / 1000)
+        starting.cancel()
+        (error,) = await asyncio.gather(starting, return_exceptions=True)
+        if error is None:  # it was faster
+            await sandbox.stop()
+        assert marked(scratch) == []
+        assert list(scratch.iterdir()) == []
+
+
+async def test_a_bubblewrap_that_waits_for_ever_is_ended_by_clean(scratch: Path) -> None:
+    gone_folder = scratch / "sandbox-gone"
+    who = account().uid
+    stuck = subprocess.Popen(["sh", "-c", "sleep 61337; :", mark(gone_folder)], user=who)
+    assert len(clean()) == 1
+    assert stuck.wait(5) == -signal.SIGKILL
+    for pid in processes_with("61337"):
+        os.kill(pid, signal.SIGKILL)
+
+
+async def test_a_family_is_killed_to_the_last(scratch: Path) -> None:
+    with subprocess.Popen(["sh", "-c", "sleep 71337 & sh -c 'sleep 71337; :' & wait"]) as family:
+        await anyio.sleep(0.3)
+        assert len(processes_with("71337")) >= 3
+        first = process(family.pid)
+        assert first is not None
+        kill_family(first)
+        assert await gone("71337")
+
+
+async def test_harnesses_that_are_killed_while_they_start_leave_nothing_after_clean(
+    local_support: None, scratch: Path
+) -> None:
+    body = """
+await sandbox.stop()
+print("ready", flush=True)
+while True:
+    await open_sandbox("local", Environment(), run_id="run-1", trial_id="trial-1").start()
+"""
+    for delay in (0.002, 0.013, 0.021, 0.034, 0.047):
+        with subprocess.Popen(harness(body), stdout=subprocess.PIPE, text=True) as harnessed:
+            assert harnessed.stdout is not None
+            assert harnessed.stdout.readline() == "ready\n"
+            await anyio.sleep(delay)
+            harnessed.send_signal(signal.SIGKILL)
+            harnessed.wait()
+        clean()
+        for _ in range(100):
+            if not marked(scratch):
+                break
+            await anyio.sleep(0.02)
+        assert marked(scratch) == []
+        assert list(scratch.glob("sandbox-*")) == []
+
+
+def test_a_folder_that_cannot_be_furnished_leaves_nothing(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch_module, "_PARTS", ("missing/part",))
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(SandboxError, match="no folder for the sandbox can be made"):
+        create(scratch, Account(os.geteuid(), os.getegid(), switch=False), run="run", trial="trial")
+    assert list(scratch.iterdir()) == []
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
+@pytest.mark.parametrize("label", [None, "", "{"], ids=["no label", "empty label", "half a label"])
+def test_clean_removes_old_folders_that_were_never_finished(scratch: Path, label: str | None) -> None:
+    (scratch / ".new-old").mkdir()
+    (scratch / ".new-young").mkdir()
+    if label is not None:
+        (scratch / ".new-old/label.json").write_text(label)
+    os.utime(scratch / ".new-old", (1, 1))
+    assert len(clean()) == 1
+    assert [one.name for one in scratch.iterdir()] == [".new-young"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of somebody else's")
+def test_clean_touches_nothing_in_a_base_folder_of_somebody_else(scratch: Path) -> None:
+    os.chown(scratch, 12345, 12345)
+    with pytest.raises(SandboxError, match="belongs to somebody else"):
+        clean()
 
 
 async def test_clean_ends_a_removal_that_was_interrupted(local_support: None, scratch: Path) -> None:

@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from evalkit.errors import SandboxError
-from evalkit.sandbox.local.seccomp import ALLOWED_FAMILIES, ARCHITECTURES, program
+from evalkit.sandbox.local.seccomp import ALLOWED_FAMILIES, ARCHITECTURES, RESERVING, program
 
 ALLOW = 0x7FFF0000
 
@@ -43,8 +43,9 @@ machines = pytest.mark.parametrize("machine", sorted(ARCHITECTURES))
 def test_named_calls_are_denied_and_others_are_not(machine: str) -> None:
     denied = set(ARCHITECTURES[machine].denied.values())
     for number in range(500):
-        special = number == ARCHITECTURES[machine].socket or number in ARCHITECTURES[machine].traces
-        if not special:
+        known = ARCHITECTURES[machine]
+        special = {known.socket, known.prlimit, known.ioctl, *known.traces, *known.unsupported.values()}
+        if number not in special:
             assert judge(machine, number) == (errno.EPERM if number in denied else None)
 
 
@@ -66,6 +67,23 @@ def test_process_1_cannot_be_reached_into(machine: str) -> None:
     for number, argument in ARCHITECTURES[machine].traces.items():
         assert judge(machine, number, *([7] * argument), 1) == errno.EPERM
         assert judge(machine, number, *([1] * argument), 7) is None
+
+
+@machines
+def test_limits_of_other_processes_cannot_be_set(machine: str) -> None:
+    number = ARCHITECTURES[machine].prlimit
+    assert judge(machine, number, 0) is None
+    assert judge(machine, number, 1 << 32) is None
+    assert [judge(machine, number, pid) for pid in (1, 2, (1 << 32) | 1)] == [errno.EPERM] * 3
+
+
+@machines
+def test_space_cannot_be_reserved_without_writing(machine: str) -> None:
+    known = ARCHITECTURES[machine]
+    assert judge(machine, known.unsupported["fallocate"]) == errno.EOPNOTSUPP
+    for request in RESERVING.values():
+        assert judge(machine, known.ioctl, 3, request) == errno.EOPNOTSUPP
+    assert judge(machine, known.ioctl, 3, 0x5401) is None
 
 
 @machines

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evalkit.sandbox.digest import MAX_ENTRIES, workspace_digest
-from evalkit.sandbox.local.scratch import remove_tree
+from evalkit.sandbox.local.removal import remove_tree
 from evalkit.sandbox.snapshot import snapshot
 from evalkit.sandbox.walk import OPEN_FOLDER, PATH_BYTES, TreeChanged, walk
 

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -31,17 +30,22 @@ def kill_at(monkeypatch):
 
     def kill_at(moment: int) -> None:
         counter = itertools.count()
-        for name in ("replace", "unlink"):
-            real = getattr(Path, name)
+        for name in ("replace", "rename", "unlink"):
+            real = getattr(os, name)
 
-            def counted(self, *arguments, real=real, **options):
+            def counted(*arguments, real=real, **options):
                 if next(counter) >= moment:
                     raise Killed
-                return real(self, *arguments, **options)
+                return real(*arguments, **options)
 
-            monkeypatch.setattr(Path, name, counted)
+            monkeypatch.setattr(os, name, counted)
 
     return kill_at
+
+
+def set_aside(run):
+    """What is in the journal's folder, by name."""
+    return {path.name: path.read_bytes() for path in (run / "journal").iterdir()}
 
 
 def contents(run):
@@ -148,6 +152,12 @@ def test_a_torn_last_line_of_a_journal_is_left_out(writer, steps, bury):
         b'{"kind":"act"}\n',
         b'{"kind":"think","step":7}\n',
         b"[" * 9999 + b"\n",
+        b'{"kind":[],"step":1}\n',
+        b'{"kind":"act","step":1,"observation":{"a":1}}\n',
+        b'{"kind":"act","step":1,"exit_code":1.5}\n',
+        b'{"kind":"act","step":1,"stdout_truncated":1}\n',
+        b'{"kind":"think","step":1,"cost_usd":1' + b"0" * 400 + b"}\n",
+        b'{"kind":"think","step":1,"started_at":5}\n',
     ],
 )
 def test_a_line_that_makes_no_sense_ends_what_is_known(writer, steps, bury, line):
@@ -157,16 +167,19 @@ def test_a_line_that_makes_no_sense_ends_what_is_known(writer, steps, bury, line
         file.write(line)
     journal.append(steps[1])
     bury()
-    recover(writer.path)
+    kept = journal.path.read_bytes()
+    assert [recover(writer.path), recover(writer.path)] == [1, 0]
     assert load(writer.path).trial("t2")[1] == steps[:1]
+    assert set_aside(writer.path) == {f"{journal.path.name}.bad": kept}
 
 
 def test_a_journal_without_a_whole_header_says_nothing(writer, bury):
     journal = writer.begin("t2", HEADER)
     journal.path.write_bytes(journal.path.read_bytes()[:20])
     bury()
+    kept = journal.path.read_bytes()
     assert recover(writer.path) == 0
-    assert list((writer.path / "journal").iterdir()) == []
+    assert set_aside(writer.path) == {f"{journal.path.name}.bad": kept}
 
 
 def test_a_run_that_is_being_written_is_left_alone(writer, steps):

@@ -54,6 +54,8 @@ class Layout:
     stage: Path
     readonly: Mapping[str, Path]
     """Host folders: path inside -> host folder."""
+    hidden: tuple[str, ...]
+    """Folders among what is shown of the host that are empty inside."""
     env: Mapping[str, str]
     hostname: str
     uid: int
@@ -130,6 +132,8 @@ def options(layout: Layout, *, seccomp: int, info: int) -> list[str]:
         args += ["--bind", str(outside), inside]
     for inside, outside in layout.readonly.items():
         args += ["--ro-bind", str(outside), inside]
+    for inside in layout.hidden:
+        args += ["--tmpfs", inside, "--remount-ro", inside]
     args += ["--ro-bind", str(layout.stage), STAGE, "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*args, "--chdir", "/"]
 

@@ -55,13 +55,17 @@ class BubblewrapChannel:
         self._transport = transport
         self._stage = stage
         self._who = who
+        self._monitor = processes.process(transport.get_pid())
+        """bubblewrap itself, which waits outside for process 1."""
         self._init: int | None = None
         self._handle: int | None = None
         self._closing: asyncio.Task[None] | None = None
 
     @classmethod
-    async def launch(cls, bwrap: Bubblewrap, layout: Layout, who: Account, script: str) -> BubblewrapChannel:
-        """Start a sandbox. Raises LaunchFailed.
+    async def launch(
+        cls, bwrap: Bubblewrap, layout: Layout, who: Account, script: str, *, mark: str
+    ) -> BubblewrapChannel:
+        """Start a sandbox, whose processes can be told by `mark` on their command line. Raises LaunchFailed.
 
         It is spawned by the event loop's own thread, because a sandbox dies with the thread that started it.
         """
@@ -69,27 +73,27 @@ class BubblewrapChannel:
         spawned: list[BubblewrapChannel] = []
 
         async def spawn() -> None:
-            spawned.append(await cls._spawn(bwrap, layout, who, script, info_end=info_end))
+            try:
+                channel = await cls._spawn(bwrap, layout, who, script, mark, info_end=info_end)
+            except BaseException:
+                os.close(info)
+                raise
+            spawned.append(channel)
+            await channel._settle(info)  # noqa: SLF001  it is this class's own
 
         try:
-            # To its end, because asyncio waits for ever on a subprocess whose start was cancelled.
+            # To its end: asyncio waits for ever on a subprocess whose start was cancelled, and before process 1 is
+            # known there is nothing whose end would end all others.
             await finish(spawn())
         except BaseException:
-            os.close(info)
             for channel in spawned:
-                await channel.close()
+                await finish(channel.close())
             raise
-        (channel,) = spawned
-        try:
-            await channel._settle(info)  # noqa: SLF001  it is this class's own
-        except BaseException:
-            await channel.close()
-            raise
-        return channel
+        return spawned[0]
 
     @classmethod
     async def _spawn(
-        cls, bwrap: Bubblewrap, layout: Layout, who: Account, script: str, *, info_end: int
+        cls, bwrap: Bubblewrap, layout: Layout, who: Account, script: str, mark: str, *, info_end: int
     ) -> BubblewrapChannel:
         filter_end = _readable(seccomp.program())
         args = options(layout, seccomp=filter_end, info=info_end)
@@ -98,7 +102,7 @@ class BubblewrapChannel:
         ends = (info_end, filter_end, args_end)
         try:
             transport, output = await asyncio.get_running_loop().subprocess_exec(
-                _Output, str(bwrap.path), "--args", str(args_end), "--", "/bin/sh", "-c", script,
+                _Output, str(bwrap.path), "--args", str(args_end), "--", "/bin/sh", "-c", script, mark,
                 pass_fds=ends, env={}, cwd="/", umask=0o022, start_new_session=True,
                 user=who.uid if who.switch else None, group=who.gid if who.switch else None,
                 extra_groups=[] if who.switch else None,
@@ -214,6 +218,8 @@ class BubblewrapChannel:
             self._handle = None
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._output.closed.wait(), _END_S)
+        elif self._monitor is not None:
+            await to_thread.run_sync(processes.kill_family, self._monitor)
         with contextlib.suppress(ProcessLookupError):
             self._transport.kill()
         with contextlib.suppress(TimeoutError):

@@ -105,6 +105,22 @@ def mounts(tree: Tree) -> dict[str, Path]:
     }
 
 
+def hidden(environment: Environment) -> tuple[str, ...]:
+    """The folders to hide that could be seen at all: below the host's programs or a read-only folder.
+
+    A folder below another hidden one is hidden with it.
+    """
+    shown = [Path("/", name).resolve() for name in SHARED_FOLDERS] + [
+        path.resolve() for path in environment.readonly
+    ]
+    found: list[Path] = []
+    for path in sorted({path.resolve() for path in environment.hidden}):
+        seen = any(path.is_relative_to(one) for one in shown)
+        if seen and path.is_dir() and not any(path.is_relative_to(one) for one in found):
+            found.append(path)
+    return tuple(map(str, found))
+
+
 def readonly(tree: Tree, environment: Environment) -> dict[str, Path]:
     """The read-only folders: path inside -> folder on the host. Raises SandboxError for one that is missing.
 
@@ -118,7 +134,7 @@ def readonly(tree: Tree, environment: Environment) -> dict[str, Path]:
         if len(path.parts) < 2 or path.parts[1] in _HOST_OWN - set(SHARED_FOLDERS):
             raise SandboxError("this folder is never shown to a sandbox", where=str(folder))
         if path.parts[1] in tree.tops:
-            with tree.parent_of(f"{path}/.", make=True, follow=False):
+            with tree.parent_of(f"{path}/.", make=True, follow=False, replace=True):
                 pass
         found[str(path)] = path.resolve()
     return found
@@ -157,6 +173,8 @@ def first_script(limits: Limits) -> str:
     """
     held = bounds(limits)
     lines = [
+        # Where the machine runs out of memory, the kernel takes it back from a sandbox first.
+        "echo 1000 2>/dev/null >/proc/self/oom_score_adj",
         "ulimit -c 0",
         f"ulimit -d {held.memory_mb * 1024}",
         f"ulimit -f {held.storage_mb * 2048}",

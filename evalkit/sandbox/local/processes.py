@@ -78,6 +78,16 @@ def kill_since(init: int, first: Process, *, spare: int) -> bool:
     )
 
 
+def kill_family(first: Process) -> None:
+    """Kill one process and everything below it; it is stopped before, so that it starts no other meanwhile."""
+    send(first, signal.SIGSTOP)
+    if process(first.pid) == first:
+        _until_none(
+            lambda: set(descendants(first.pid)), signal.SIGKILL, set(), time.monotonic() + _CONVERGE_S
+        )
+    send(first, signal.SIGKILL)
+
+
 def _until_none(
     find: Callable[[], set[Process]], number: signal.Signals, sent: set[Process], deadline: float
 ) -> bool:
@@ -112,16 +122,22 @@ def send(target: Process, number: signal.Signals) -> None:
         os.close(handle)
 
 
-def resident_bytes(pid: int) -> int:
-    """Memory that a process holds, without mapped files; 0 where it is gone. Shared pages count for each
-    process.
+def processor_ticks(pid: int) -> int:
+    """Processor time that a process has used, in the kernel's clock ticks; 0 where it is gone."""
+    fields = _stat(pid)
+    return 0 if fields is None else int(fields[11]) + int(fields[12])
+
+
+def resident_bytes(pid: int) -> tuple[int, int]:
+    """Memory that a process holds for itself, and that it shares, without mapped files; 0 where it is gone. Shared
+    pages count for each process.
     """
     try:
         lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
     except OSError:
-        return 0
-    held = [line.split() for line in lines if line.startswith(("RssAnon:", "RssShmem:"))]
-    return sum(int(fields[1]) * 1024 for fields in held)
+        return 0, 0
+    held = dict(line.split()[:2] for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
+    return int(held.get("RssAnon:", 0)) * 1024, int(held.get("RssShmem:", 0)) * 1024
 
 
 def _stat(pid: int) -> list[str] | None:

@@ -8,12 +8,17 @@ that is graded depends on that.
 
 `Environment.network` shares the host's network as it is, with services on localhost and abstract unix
 sockets: nothing filters it. Without it there is only a loopback interface of the sandbox's own.
+
+Not bounded: memory in socket buffers, in System V shared memory, and in deleted files that are mapped but no longer
+open; what the kernel grants the host's user as a whole (inotify watches, pipe buffers, locks on shared files), which
+all sandboxes of that user share; processor time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -21,12 +26,14 @@ from typing import TypeVar
 
 from anyio import to_thread
 
-from evalkit.errors import SandboxError
+from evalkit.errors import DeliverableRefused, SandboxError
 from evalkit.sandbox import digest, export, snapshot
 from evalkit.sandbox.local import etc, furnishing
 from evalkit.sandbox.local.bubblewrap import Bubblewrap, Layout, account, find
 from evalkit.sandbox.local.channel import BubblewrapChannel, LaunchFailed
+from evalkit.sandbox.local.clearing import clear_folder
 from evalkit.sandbox.local.delivery import deliver
+from evalkit.sandbox.local.orphans import mark
 from evalkit.sandbox.local.processes import Process
 from evalkit.sandbox.local.scratch import SCRATCH_HINT, Scratch, base_folder, create, make_base
 from evalkit.sandbox.local.support import explain
@@ -40,6 +47,8 @@ from evalkit.trajectory.artifacts import ArtifactStore
 
 _NOBODY = 65534
 _HALT = "Halt the sandbox first."
+_UNWATCHED = "the sandbox can no longer be watched"
+_MADE_INSIDE = "Files that were made inside may be the cause, such as /etc/ld.so.preload."
 
 T = TypeVar("T")
 
@@ -57,9 +66,12 @@ class LocalSandbox:
         self._channel: BubblewrapChannel | None = None
         self._shell: KeptShell | None = None
         self._watch: asyncio.Task[None] | None = None
+        self._ending: asyncio.Future[None] | None = None
         self._turn = asyncio.Lock()
+        self._files = threading.Lock()
+        """Held while files are read or written from outside, as folders may be opened up meanwhile."""
         self._notes: list[str] = []
-        self._stopped = False
+        self._stopped = self._unwatched = False
 
     @cached_property
     def _user(self) -> etc.User:
@@ -88,9 +100,14 @@ class LocalSandbox:
             async with self._turn:
                 await self._open()
             watchdog = Watchdog(
-                self._tree.root, furnishing.bounds(self._environment.limits), self._alive, self._over_limit
+                self._tree.root,
+                furnishing.bounds(self._environment.limits),
+                self._alive,
+                self._over_limit,
+                self._files,
             )
             self._watch = asyncio.create_task(watchdog.run(), name="evalkit-watchdog")
+            self._watch.add_done_callback(self._watch_ended)
         except BaseException:
             await self.stop()
             raise
@@ -125,27 +142,34 @@ class LocalSandbox:
     async def write_file(self, path: str, data: bytes, *, executable: bool = False) -> None:
         """Write a file from outside; links on the way are followed as the sandbox would."""
         mode = 0o755 if executable else 0o644
-        await _outside(lambda: self._tree.write(self._inside(path), data, mode=mode))
+        await self._on_files(lambda: self._tree.write(self._inside(path), data, mode=mode))
 
     async def read_file(self, path: str, *, max_bytes: int = 100 * 1024 * 1024) -> bytes:
         """Read a file from outside; links on the way are followed as the sandbox would."""
-        return await _outside(lambda: self._tree.read(self._inside(path), max_bytes))
+        return await self._on_files(lambda: self._tree.read(self._inside(path), max_bytes))
+
+    async def clear_folder(self, path: str) -> None:
+        """Make `path` an empty folder, from outside."""
+        await self._on_files(lambda: clear_folder(self._tree, self._inside(path)))
 
     async def workspace_digest(self) -> str | None:
-        """Digest of a stat listing of the working directory, read from outside; None above 20,000 files."""
-        return await _outside(self._digest)
+        """Digest of a stat listing of the working directory, read from outside.
+
+        None above 20,000 files, and where the working directory's path leads nowhere or to the machine's files.
+        """
+        return await self._on_files(self._digest)
 
     async def snapshot(self) -> dict[str, Entry]:
         """Everything in the writable folders."""
-        return await _outside(self._snapshot)
+        return await self._on_files(self._snapshot)
 
     async def export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
         """Take files and folders out as data; see the protocol."""
-        return await _outside(lambda: self._export(paths, store))
+        return await self._on_files(lambda: self._export(paths, store))
 
     async def place(self, deliverables: Sequence[Deliverable], store: ArtifactStore) -> None:
         """Put exported data into this sandbox."""
-        await _outside(lambda: deliver(self._tree, deliverables, store))
+        await self._on_files(lambda: deliver(self._tree, deliverables, store))
 
     async def halt(self) -> None:
         """Kill everything inside and keep the files."""
@@ -188,6 +212,7 @@ class LocalSandbox:
             mounts=furnishing.mounts(tree),
             stage=self._scratch.stage,
             readonly=furnishing.readonly(tree, self._environment),
+            hidden=furnishing.hidden(self._environment),
             env=self._variables,
             hostname=furnishing.HOSTNAME,
             uid=self._user.uid,
@@ -195,7 +220,9 @@ class LocalSandbox:
         )
         script = furnishing.first_script(self._environment.limits)
         try:
-            self._channel = await BubblewrapChannel.launch(self._bwrap, layout, self._account, script)
+            self._channel = await BubblewrapChannel.launch(
+                self._bwrap, layout, self._account, script, mark=mark(self._scratch.folder)
+            )
         except LaunchFailed as error:
             problem, hint = explain(str(error))
             raise SandboxError(problem, hint=hint) from error
@@ -206,9 +233,9 @@ class LocalSandbox:
     async def _run_call(self, call: Call) -> ExecResult:
         lost_before = False
         for _ in range(3):
-            if self._stopped:
-                raise SandboxError("the sandbox is stopped")
-            shell = self._shell or await self._open()
+            if self._stopped or self._unwatched:
+                raise SandboxError("the sandbox is stopped" if self._stopped else _UNWATCHED)
+            shell = self._shell or await self._open_again()
             try:
                 result = await shell.run(call)
             except CallNotStarted:
@@ -223,7 +250,16 @@ class LocalSandbox:
                 shell_lost=result.shell_lost or lost_before,
                 late="".join(f"{note}\n" for note in notes) + result.late,
             )
-        raise SandboxError("the shell inside the sandbox keeps dying before it reaches a command")
+        raise SandboxError(
+            "the shell inside the sandbox keeps dying before it reaches a command", hint=_MADE_INSIDE
+        )
+
+    async def _open_again(self) -> KeptShell:
+        """By now the files are the agent's, and so is what keeps a shell from starting on them."""
+        try:
+            return await self._open()
+        except SandboxError as error:
+            raise SandboxError(f"no new shell starts: {error.message}", hint=_MADE_INSIDE) from error
 
     async def _drop_shell(self, shell: KeptShell) -> None:
         await shell.close()
@@ -248,11 +284,19 @@ class LocalSandbox:
         if scratch is not None:
             await _outside(scratch.remove)
 
+    def _watch_ended(self, watch: asyncio.Task[None]) -> None:
+        """A sandbox that nobody watches does not go on."""
+        if not watch.cancelled() and watch.exception() is not None:
+            self._unwatched = True
+            self._notes.append(f"evalkit: stopped: {_UNWATCHED}")
+            if self._channel is not None:
+                self._ending = asyncio.ensure_future(self._channel.close())
+
     async def _over_limit(self, note: str) -> None:
         shell = self._shell
         if shell is None or shell.lost:
             return
-        if shell.busy:
+        if shell.busy and len(self._alive()) > 1:
             await shell.interrupt(note)
         else:
             self._notes.append(note)
@@ -276,11 +320,18 @@ class LocalSandbox:
         return furnishing.identity(wanted)
 
     def _digest(self) -> str | None:
+        tree, flags = self._tree, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            with self._tree.open_folder(self._environment.workdir) as folder:
-                return digest.workspace_digest(folder)
+            with tree.parent_of(self._environment.workdir) as (parent, name):
+                folder = os.open(name, flags, dir_fd=parent)
+                try:
+                    return digest.workspace_digest(folder)
+                finally:
+                    os.close(folder)
         except (FileNotFoundError, NotADirectoryError):
             return digest.MISSING
+        except (OSError, SandboxError):  # links that the agent made, in a circle or to the machine's files
+            return None
 
     def _snapshot(self) -> dict[str, Entry]:
         root = os.open(self._tree.root, OPEN_FOLDER)
@@ -302,12 +353,19 @@ class LocalSandbox:
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except PermissionError as error:
-                raise SandboxError("a deliverable cannot be read", where=path) from error
+                raise DeliverableRefused("a deliverable cannot be read", where=path) from error
             except TreeChanged as error:
                 raise SandboxError(
                     "deliverables move while they are taken out", where=path, hint=_HALT
                 ) from error
         return taking.finish()
+
+    async def _on_files(self, work: Callable[[], T]) -> T:
+        def alone() -> T:
+            with self._files:
+                return work()
+
+        return await _outside(alone)
 
 
 async def _outside(work: Callable[[], T]) -> T:

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 import stat
 import tempfile
 import time
@@ -18,8 +19,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from evalkit.errors import SandboxError
-from evalkit.sandbox.local.bubblewrap import Account
-from evalkit.sandbox.walk import OPEN_FOLDER, enter, identity
+from evalkit.sandbox.local.bubblewrap import Account, account
+from evalkit.sandbox.local.orphans import end_orphans
+from evalkit.sandbox.local.removal import remove_tree
 
 PREFIX = "sandbox-"
 _NEW_PREFIX = ".new-"
@@ -76,11 +78,7 @@ def make_base(base: Path, who: Account) -> None:
     """Make the base folder, or make sure that the existing one is ours and can be entered by `who`."""
     mode = 0o711 if who.switch else 0o700
     base.mkdir(parents=True, exist_ok=True, mode=mode)
-    status = base.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-        raise SandboxError(
-            f"{base} belongs to somebody else", hint="Set EVALKIT_SCRATCH to a folder of your own."
-        )
+    status = _check_base(base)
     if stat.S_IMODE(status.st_mode) & 0o022 or (who.switch and not status.st_mode & stat.S_IXOTH):
         base.chmod(mode)
     if who.switch:
@@ -104,52 +102,61 @@ def create(base: Path, who: Account, *, run: str, trial: str) -> Scratch:
             where=str(base),
             hint=SCRATCH_HINT,
         ) from error
-    building.chmod(0o711 if who.switch else 0o700)
-    label = Label(run, trial, os.getpid(), _own_start())
-    handle = os.open(building / _LABEL, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    os.write(handle, json.dumps(asdict(label)).encode())
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    for name in _PARTS:
-        (building / name).mkdir(mode=0o700)
-        if who.switch:
-            os.chown(building / name, who.uid, who.gid)
-    folder = base / (PREFIX + building.name.removeprefix(_NEW_PREFIX))
-    building.rename(folder)
-    return Scratch(folder, handle)
+    try:
+        return _label(building, who, Label(run, trial, os.getpid(), _own_start()))
+    except OSError as error:
+        raise SandboxError(
+            f"no folder for the sandbox can be made: {error.strerror}", where=str(base), hint=SCRATCH_HINT
+        ) from error
 
 
 def clean(base: Path) -> list[str]:
-    """Remove what dead owners left in `base`; says what was removed. Other people's files are never
-    touched.
+    """End and remove what dead owners left in `base`; says what. Other people's files are never touched.
+
+    Raises SandboxError where `base` is somebody else's.
     """
-    removed: list[str] = []
     if not base.is_dir():
-        return removed
+        return []
+    _check_base(base)
+    users = frozenset({account().uid})
+    removed = end_orphans(base, users, lambda folder: folder.is_dir() and _abandoned(folder) is None)
     for folder in sorted(base.iterdir()):
-        label = _abandoned(folder)
-        if label is not None:
+        what = _abandoned(folder)
+        if what is not None:
             _remove(folder)
-            removed.append(f"sandbox of trial {label.trial} of run {label.run} ({folder})")
+            removed.append(f"{what} ({folder})")
     return removed
 
 
-def remove_tree(folder: Path) -> None:
-    """Remove a folder with everything in it, however deep, unreadable or strangely named; links are not
-    followed.
+def _label(building: Path, who: Account, label: Label) -> Scratch:
+    """Make a new folder a sandbox's, under its final name; where that fails nothing is left."""
+    handle: int | None = None
+    try:
+        building.chmod(0o711 if who.switch else 0o700)
+        handle = os.open(building / _LABEL, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.write(handle, json.dumps(asdict(label)).encode())
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for name in _PARTS:
+            (building / name).mkdir(mode=0o700)
+            if who.switch:
+                os.chown(building / name, who.uid, who.gid)
+        folder = building.parent / (PREFIX + building.name.removeprefix(_NEW_PREFIX))
+        building.rename(folder)
+    except BaseException:
+        if handle is not None:
+            os.close(handle)
+        shutil.rmtree(building, ignore_errors=True)
+        raise
+    return Scratch(folder, handle)
 
-    Nothing may be running in it. A folder that is already gone is fine.
-    """
-    try:
-        parent = os.open(folder.parent, OPEN_FOLDER)
-    except FileNotFoundError:
-        return
-    try:
-        entered = enter(parent, folder.name, reopen=True)
-        if entered is not None:
-            _empty(entered[0])
-            os.rmdir(folder.name, dir_fd=parent)
-    finally:
-        os.close(parent)
+
+def _check_base(base: Path) -> os.stat_result:
+    status = base.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        raise SandboxError(
+            f"{base} belongs to somebody else", hint="Set EVALKIT_SCRATCH to a folder of your own."
+        )
+    return status
 
 
 def _remove(folder: Path) -> None:
@@ -159,68 +166,39 @@ def _remove(folder: Path) -> None:
     remove_tree(folder)
 
 
-def _empty(here: int) -> None:
-    """Remove everything below an open folder and close it. Needs one descriptor however deep it is."""
-    trail: list[tuple[str, tuple[int, int], list[str]]] = []
-    name, pending = "", _unlink_all(here)
-    try:
-        while pending or trail:
-            if pending:
-                trail.append((name, identity(os.fstat(here)), pending))
-                name = pending.pop()
-                entered = enter(here, name, reopen=True)
-                if entered is None:
-                    raise SandboxError(f"a folder of a sandbox cannot be removed: {name!r}")
-                os.close(here)
-                here = entered[0]
-                pending = _unlink_all(here)
-                continue
-            parent = os.open("..", OPEN_FOLDER, dir_fd=here)
-            os.close(here)
-            here = parent
-            done = name
-            name, expected, pending = trail.pop()
-            if identity(os.fstat(here)) != expected:
-                raise SandboxError("a sandbox's files were moved while they were being removed")
-            os.rmdir(done, dir_fd=here)
-    finally:
-        os.close(here)
-
-
-def _unlink_all(folder: int) -> list[str]:
-    """Remove all but folders, also where the folder forbids it; returns the names of those."""
-    folders: list[str] = []
-    if stat.S_IMODE(os.fstat(folder).st_mode) & 0o700 != 0o700:
-        os.fchmod(folder, 0o700)
-    with os.scandir(folder) as entries:
-        for entry in list(entries):
-            if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.name)
-            else:
-                os.unlink(entry.name, dir_fd=folder)
-    return folders
-
-
-def _abandoned(folder: Path) -> Label | None:
-    """The label of a folder of ours whose owner is gone; None for everything else."""
-    if not folder.name.startswith((PREFIX, _NEW_PREFIX)) or folder.is_symlink():
+def _abandoned(folder: Path) -> str | None:
+    """What a folder of ours is, where its owner is gone; None for everything else."""
+    building = folder.name.startswith(_NEW_PREFIX)
+    if not (building or folder.name.startswith(PREFIX)) or not _is_ours(folder, old=building):
         return None
+    unfinished = "unfinished folder of a sandbox" if building else None
     try:
         handle = os.open(folder / _LABEL, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
-        return None
+        return unfinished
     try:
         status = os.fstat(handle)
         if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode):
             return None
-        if folder.name.startswith(_NEW_PREFIX) and time.time() - status.st_mtime < _ABANDONED_S:
-            return None
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return Label(**json.loads(os.read(handle, 65536)))
-    except (BlockingIOError, ValueError, TypeError):
+        label = Label(**json.loads(os.read(handle, 65536)))
+    except BlockingIOError:
         return None
+    except (ValueError, TypeError):
+        return unfinished
     finally:
         os.close(handle)
+    return f"sandbox of trial {label.trial} of run {label.run}"
+
+
+def _is_ours(folder: Path, *, old: bool) -> bool:
+    """Whether it is a folder of our user's; with `old`, also whether it is older than any that is being made."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    recent = time.time() - status.st_mtime < _ABANDONED_S
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not (old and recent)
 
 
 def _own_start() -> int:

@@ -1,7 +1,9 @@
 """Which system calls does a local sandbox deny, and how is the kernel told so?
 
 Namespaces leave a few doors open: vsock and keyrings are not namespaced, and bpf, io_uring, userfaultfd and
-perf are large kernel surfaces that no task needs. The filter is a classic BPF program for `seccomp(2)`,
+perf are large kernel surfaces that no task needs. Nor does anybody need to take descriptors out of other processes.
+Space that is reserved without being written (`fallocate`) fills a disk faster than anybody can look; libraries write
+instead where it is not supported. The filter is a classic BPF program for `seccomp(2)`,
 which bubblewrap installs right before the shell starts.
 """
 
@@ -34,10 +36,21 @@ class Architecture:
     denied: Mapping[str, int]
     traces: Mapping[int, int]
     """Calls that reach into another process: number -> which argument names that process."""
+    prlimit: int
+    """Its first argument names a process; 0 is the caller."""
+    ioctl: int
+    unsupported: Mapping[str, int]
     x32: bool = False
 
 
-_COMMON = {"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427}
+RESERVING: Mapping[str, int] = {
+    "FS_IOC_RESVSP": 0x40305828,
+    "FS_IOC_RESVSP64": 0x4030582A,
+    "FS_IOC_ZERO_RANGE": 0x40305839,
+}
+"""Requests of `ioctl` that do what `fallocate` does."""
+
+_COMMON = {"pidfd_getfd": 438, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427}
 ARCHITECTURES: Mapping[str, Architecture] = {
     "x86_64": Architecture(
         audit=0xC000003E,
@@ -51,10 +64,14 @@ ARCHITECTURES: Mapping[str, Architecture] = {
             "keyctl": 250,
             "perf_event_open": 298,
             "open_by_handle_at": 304,
+            "kcmp": 312,
             "bpf": 321,
             "userfaultfd": 323,
         },
         traces={101: 1, 310: 0, 311: 0},
+        prlimit=302,
+        ioctl=16,
+        unsupported={"fallocate": 285},
     ),
     "aarch64": Architecture(
         audit=0xC00000B7,
@@ -67,10 +84,14 @@ ARCHITECTURES: Mapping[str, Architecture] = {
             "keyctl": 219,
             "perf_event_open": 241,
             "open_by_handle_at": 265,
+            "kcmp": 272,
             "bpf": 280,
             "userfaultfd": 282,
         },
         traces={117: 1, 270: 0, 271: 0},
+        prlimit=261,
+        ioctl=29,
+        unsupported={"fallocate": 47},
     ),
 }
 
@@ -104,6 +125,16 @@ def _instructions(architecture: Architecture) -> Sequence[bytes]:
         code += [_jump(_JUMP_AT_LEAST, _X32), deny]
     for number in architecture.denied.values():
         code += [_jump(_JUMP_EQUAL, number), deny]
+    unsupported = _return(_ERRNO | errno.EOPNOTSUPP)
+    for number in architecture.unsupported.values():
+        code += [_jump(_JUMP_EQUAL, number), unsupported]
+    # The kernel reads process numbers and requests as C ints, so the upper half of the register means nothing.
+    own = [_load(_OFFSET_ARGUMENTS), _jump(_JUMP_EQUAL, 0), allow, deny]
+    code += [_jump(_JUMP_EQUAL, architecture.prlimit, on_false=len(own)), *own]
+    reserving = [_load(_OFFSET_ARGUMENTS + 8)]
+    for request in RESERVING.values():
+        reserving += [_jump(_JUMP_EQUAL, request), unsupported]
+    code += [_jump(_JUMP_EQUAL, architecture.ioctl, on_false=len(reserving) + 1), *reserving, allow]
     for number, argument in architecture.traces.items():
         body = [_load(_OFFSET_ARGUMENTS + 8 * argument), _jump(_JUMP_EQUAL, _BUBBLEWRAP), deny, allow]
         code += [_jump(_JUMP_EQUAL, number, on_false=len(body)), *body]

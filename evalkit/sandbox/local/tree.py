@@ -16,9 +16,11 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalkit.errors import SandboxError
+from evalkit.errors import DeliverableRefused, SandboxError
 from evalkit.sandbox.local.bubblewrap import Account
-from evalkit.sandbox.walk import OPEN_FOLDER
+from evalkit.sandbox.local.removal import remove_at
+from evalkit.sandbox.snapshot import open_file
+from evalkit.sandbox.walk import OPEN_FOLDER, open_again, restore
 
 MAX_LINKS = 40
 MAX_DEPTH = 200
@@ -35,14 +37,22 @@ class Tree:
 
     @contextlib.contextmanager
     def parent_of(
-        self, path: str, *, make: bool = False, follow: bool = True, follow_last: bool = True
+        self,
+        path: str,
+        *,
+        make: bool = False,
+        follow: bool = True,
+        follow_last: bool = True,
+        replace: bool = False,
     ) -> Generator[tuple[int, str], None, None]:
         """The open folder that holds `path`, and its name there; the name itself may be missing.
 
-        `make` creates missing folders on the way. Without `follow`, a link on the way is a SandboxError.
-        Raises the OSError that a program inside would see, and SandboxError for folders of the machine.
+        `make` creates missing folders on the way, and opens the last one for writing. Without `follow`, a link on
+        the way is DeliverableRefused, or with `replace` it is removed, as is all else on the way that is no folder.
+        Folders that their owner may not use are opened up for as long as they are needed. Raises the OSError that a
+        program of root's would see, and SandboxError for folders of the machine.
         """
-        walker = _Resolver(self, path, make=make, follow=follow, follow_last=follow_last)
+        walker = _Resolver(self, path, make=make, follow=follow, follow_last=follow_last, replace=replace)
         try:
             yield walker.resolve()
         finally:
@@ -86,9 +96,8 @@ class Tree:
     def read(self, path: str, max_bytes: int) -> bytes:
         """A regular file's content. Raises as `Sandbox.read_file` says."""
         with self.parent_of(path) as (folder, name):
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             try:
-                handle = os.open(name, flags, dir_fd=folder)
+                handle = open_file(folder, name)
             except OSError as error:
                 if error.errno == errno.ENXIO:
                     raise SandboxError(f"{path} is not a regular file") from error
@@ -117,36 +126,50 @@ class Tree:
 
 
 class _Resolver:
-    """Walks one path. Holds an open folder for every level, so that `..` never depends on the tree."""
+    """Walks one path. Holds an open folder for every level, so that `..` never depends on the tree; where no link is
+    followed there is no `..` either, and only the last folder is held.
+    """
 
-    def __init__(self, tree: Tree, path: str, *, make: bool, follow: bool, follow_last: bool) -> None:
-        if not path.startswith("/") or "\0" in path:
+    def __init__(
+        self, tree: Tree, path: str, *, make: bool, follow: bool, follow_last: bool, replace: bool
+    ) -> None:
+        if not path.startswith("/") or "\0" in path or not (follow or ".." not in path.split("/")):
             raise SandboxError(f"{path!r} is no absolute path")
         self._tree, self._path = tree, path
-        self._make, self._follow, self._follow_last = make, follow, follow_last
+        self._make, self._follow, self._follow_last, self._replace = make, follow, follow_last, replace
         self._parts = deque(path.split("/"))
         self._open = [os.open(tree.root, OPEN_FOLDER)]
+        self._opened_up: list[tuple[int, int]] = []
+        """Folders whose mode was changed, each with the mode that it had."""
+        self._depth = 0
         self._links = 0
 
     def close(self) -> None:
         while self._open:
             os.close(self._open.pop())
+        while self._opened_up:
+            folder, mode = self._opened_up.pop()
+            restore(folder, mode)
+            os.close(folder)
 
     def resolve(self) -> tuple[int, str]:
         while self._parts:
             part = self._parts.popleft()
             if part == "..":
-                if len(self._open) > 1:
+                if self._depth > 0:
                     os.close(self._open.pop())
+                    self._depth -= 1
             elif part not in {"", "."}:
                 found = self._step(part)
                 if found:
+                    self._allow_writing()
                     return self._open[-1], part
+        self._allow_writing()
         return self._open[-1], "."
 
     def _step(self, part: str) -> bool:
         """Go one name further; True where that name is the one looked for."""
-        if len(self._open) == 1 and part not in self._tree.tops:
+        if self._depth == 0 and part not in self._tree.tops:
             raise SandboxError(
                 f"{self._path} is not in a folder of this sandbox's own",
                 hint="Read the machine's files with `exec`; declare folders to write to beforehand.",
@@ -159,38 +182,69 @@ class _Resolver:
                 return True
             if not self._make:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._path) from None
-            os.mkdir(part, 0o755, dir_fd=self._open[-1])
-            self._tree.adopt_at(self._open[-1], part)
-            self._enter(part)
+            self._make_folder(part)
             return False
-        if stat.S_ISLNK(status.st_mode) and not (last and not self._follow_last):
+        if stat.S_ISLNK(status.st_mode) and not (last and not self._follow_last) and not self._replace:
             self._go_through(part)
             return False
         if last:
             return True
+        if self._replace and not stat.S_ISDIR(status.st_mode):
+            self._allow_writing()
+            remove_at(self._open[-1], part)
+            self._make_folder(part)
+            return False
         self._enter(part)
         return False
 
+    def _make_folder(self, part: str) -> None:
+        self._allow_writing()
+        os.mkdir(part, 0o755, dir_fd=self._open[-1])
+        self._tree.adopt_at(self._open[-1], part)
+        self._enter(part)
+
     def _go_through(self, part: str) -> None:
         if not self._follow:
-            raise SandboxError(f"{self._path} leads through a link: {part}")
+            raise DeliverableRefused(f"{self._path} leads through a link: {part}", where=self._path)
         self._links += 1
         if self._links > MAX_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), self._path)
         target = os.readlink(part, dir_fd=self._open[-1])
         if target.startswith("/"):
-            while len(self._open) > 1:
+            while self._depth > 0:
                 os.close(self._open.pop())
+                self._depth -= 1
         self._parts.extendleft(reversed(target.split("/")))
 
     def _enter(self, part: str) -> None:
         if len(self._open) > MAX_DEPTH:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), self._path)
+        flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            self._open.append(os.open(part, OPEN_FOLDER, dir_fd=self._open[-1]))
+            by_path = os.open(part, flags, dir_fd=self._open[-1])
         except OSError as error:
             error.filename = self._path
             raise
+        try:
+            self._open.append(self._open_up(by_path, write=False))
+        finally:
+            os.close(by_path)
+        self._depth += 1
+        if not self._follow:
+            os.close(self._open.pop(0))
+
+    def _open_up(self, folder: int, *, write: bool) -> int:
+        handle, mode = open_again(folder, reopen=True, write=write)
+        if mode is not None:
+            self._opened_up.append((os.dup(handle), mode))
+        return handle
+
+    def _allow_writing(self) -> None:
+        """Let the owner write into the folder that was reached, which is the sandbox's own."""
+        if self._make and self._depth > 0:
+            handle = self._open_up(self._open[-1], write=True)
+            os.close(self._open.pop())
+            self._open.append(handle)
 
 
 def allow_writing(folder: int, name: str) -> None:

@@ -1,13 +1,15 @@
 """Does a sandbox hold more memory, files or processes than it may?
 
 The kernel bounds each process; this bounds their sum, by looking from time to time. Without delegated
-cgroups a sandbox can be above its limits until the next look.
+cgroups a sandbox can be above its limits until the next look. Nothing that a sandbox does keeps the watchdog from
+looking: what cannot be looked at counts as over the limit.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -15,13 +17,18 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from evalkit.sandbox.local.processes import Process, resident_bytes
+from evalkit.sandbox.local.holding import Held, held_without_names
+from evalkit.sandbox.local.processes import Process, processor_ticks, resident_bytes
 from evalkit.sandbox.walk import OPEN_FOLDER, TreeChanged, walk
 
-PERIOD_S = 0.5
+PROCESSES_PERIOD_S = 0.25
+STORAGE_PERIOD_S = 0.5
 SHARE = 0.05
-"""Of one processor, at most, is spent on looking: a large tree is looked at less often."""
+"""Of one processor, at most, is spent on looking at storage: a large tree is looked at less often."""
 MAX_FILES = 900_000
+FLOOR_SHARE = 0.05
+FLOOR_BYTES = 1024**3
+"""The host keeps this much of its disk free, or `FLOOR_SHARE` of it where that is less."""
 _MB = 1024 * 1024
 
 
@@ -44,7 +51,7 @@ class Usage:
 
 class Watchdog:
     """Looks at one sandbox for as long as it lives, and calls `stop` with a sentence when it is over a
-    limit.
+    limit. `files` is held while its tree is read.
     """
 
     def __init__(
@@ -53,40 +60,68 @@ class Watchdog:
         bounds: Bounds,
         alive: Callable[[], Sequence[Process]],
         stop: Callable[[str], Awaitable[None]],
+        files: threading.Lock,
     ) -> None:
         self._tree, self._bounds = tree, bounds
-        self._alive, self._stop = alive, stop
+        self._alive, self._stop, self._files = alive, stop, files
         self._tolerated = Usage(0, 0)
+        self._held = Held(0, 0)
+        self._restless = 0
+        self._idle: tuple[Process, int] | None = None
 
     async def run(self) -> None:
         """Look until cancelled."""
-        period = PERIOD_S
+        async with asyncio.TaskGroup() as looks:
+            looks.create_task(self._keep(self.look_at_processes, PROCESSES_PERIOD_S, share=1.0))
+            looks.create_task(self._keep(self.look_at_storage, STORAGE_PERIOD_S, share=SHARE))
+
+    async def _keep(self, look: Callable[[], str | None], least_s: float, *, share: float) -> None:
+        period = least_s
         while True:
             await asyncio.sleep(period)
-            problem, cost = await to_thread.run_sync(self._timed_look)
+            try:
+                problem, cost = await to_thread.run_sync(_timed, look)
+            except Exception as error:  # noqa: BLE001  whatever it is, an unwatched sandbox must not go on
+                problem, cost = f"it can no longer be watched: {error!r}", 0.0
             if problem is not None:
                 await self._stop(f"evalkit: stopped: {problem}")
-            period = max(PERIOD_S, cost / SHARE)
+            period = max(least_s, cost / share)
 
-    def look(self) -> str | None:
-        """The limit that is broken, in words; None where all is well."""
+    def look_at_processes(self) -> str | None:
+        """The limit on processes or memory that is broken, in words; None where all is well."""
         alive = self._alive()
-        if len(alive) <= 1:  # the shell alone changes nothing
-            return None
         if len(alive) > self._bounds.pids:
             return f"more than {self._bounds.pids} processes"
-        memory = sum(resident_bytes(one.pid) for one in alive)
-        if memory > self._bounds.memory_mb * _MB:
+        own = shared = 0
+        for one in alive:
+            sizes = resident_bytes(one.pid)
+            own, shared = own + sizes[0], shared + sizes[1]
+        # What is held by a descriptor may be mapped as well, so it is not added.
+        if own + max(shared, self._held.memory) > self._bounds.memory_mb * _MB:
             return f"memory over the limit of {self._bounds.memory_mb} MB"
-        return self._look_at_storage()
+        return None
 
-    def _look_at_storage(self) -> str | None:
+    def look_at_storage(self) -> str | None:
+        """The limit on files that is broken, in words; None where all is well."""
+        alive = self._alive()
+        if self._nothing_happened(alive):
+            return None
+        disk = os.statvfs(self._tree)
+        if disk.f_bavail * disk.f_frsize < min(FLOOR_SHARE * disk.f_blocks * disk.f_frsize, FLOOR_BYTES):
+            return "the machine's disk is almost full"
+        with self._files:
+            used = usage(self._tree)
+        self._held = held_without_names(alive)
+        if used is None:
+            self._restless += 1
+            return "its folders move faster than they can be counted" if self._restless > 1 else None
+        self._restless = 0
+        return self._judge(Usage(used.bytes + self._held.storage, used.files))
+
+    def _judge(self, used: Usage) -> str | None:
         """Who is over the limit may still tidy up: what was already complained about is tolerated until it
         grows.
         """
-        used = usage(self._tree)
-        if used is None:
-            return None
         limit = Usage(self._bounds.storage_mb * _MB, MAX_FILES)
         over = used.bytes > max(limit.bytes, self._tolerated.bytes) or used.files > max(
             limit.files, self._tolerated.files
@@ -100,17 +135,23 @@ class Watchdog:
             return f"more than {MAX_FILES} files"
         return f"files over the limit of {self._bounds.storage_mb} MB"
 
-    def _timed_look(self) -> tuple[str | None, float]:
-        began = time.thread_time()
-        return self.look(), time.thread_time() - began
+    def _nothing_happened(self, alive: Sequence[Process]) -> bool:
+        """Whether there is only the shell, and it has not run since the last look."""
+        if len(alive) > 1:
+            self._idle = None
+            return False
+        if not alive:
+            return True
+        before, self._idle = self._idle, (alive[0], processor_ticks(alive[0].pid))
+        return before == self._idle
 
 
 def usage(tree: Path) -> Usage | None:
-    """What a tree holds; None where it would not hold still."""
+    """What a tree holds, however deep it is; None where it would not hold still."""
     size = files = 0
     root = os.open(tree, OPEN_FOLDER)
     try:
-        for visit in walk(root, ""):
+        for visit in walk(root, None, reopen=True):
             size += visit.stat.st_blocks * 512 // max(1, visit.stat.st_nlink)
             files += 1
     except TreeChanged:
@@ -118,3 +159,8 @@ def usage(tree: Path) -> Usage | None:
     finally:
         os.close(root)
     return Usage(size, files)
+
+
+def _timed(look: Callable[[], str | None]) -> tuple[str | None, float]:
+    began = time.thread_time()
+    return look(), time.thread_time() - began
