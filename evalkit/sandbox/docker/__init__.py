@@ -1,0 +1,1 @@
+"""How does a trial run in a container of an engine such as Docker's or Podman's?"""

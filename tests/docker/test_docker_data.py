@@ -1,0 +1,135 @@
+"""What the engine sends is data that may be hostile, cut anywhere. No engine is needed for these."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalkit.errors import DeliverableRefused, SandboxError
+from evalkit.sandbox.docker.complaint import translated
+from evalkit.sandbox.docker.container import owner_of
+from evalkit.sandbox.docker.delivery import _Taking
+from evalkit.sandbox.docker.engine import Engine
+from evalkit.sandbox.docker.listing import _Plan
+from evalkit.sandbox.docker.transfer import Download, Owner, Upload
+from evalkit.sandbox.docker.watchdog import Watchdog
+from evalkit.sandbox.docker.wire import Wire
+from evalkit.sandbox.protocol import Entry
+from evalkit.trajectory.artifacts import ArtifactStore
+
+
+def tar_with(name: str, kind: bytes = tarfile.REGTYPE, linkname: str = "") -> io.BytesIO:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        info = tarfile.TarInfo(name)
+        info.type, info.linkname = kind, linkname
+        tar.addfile(info)
+    out.seek(0)
+    return out
+
+
+def test_what_is_packed_is_read_again_at_the_path_that_was_asked_for() -> None:
+    upload = Upload()
+    upload.folder("out", 0o750, Owner(7, 8))
+    upload.data("out/\udcff\n", 0o600, Owner(), b"data")
+    upload.link("out/link", "../x", Owner())
+    found = [
+        (one.path, one.kind, one.mode, one.owner, one.target, one.content.read() if one.content else None)
+        for one in Download(upload.finished(), "/app/out")
+    ]
+    assert found == [
+        ("/app/out", "dir", 0o750, 7, None, None),
+        ("/app/out/\udcff\n", "file", 0o600, 0, None, b"data"),
+        ("/app/out/link", "link", 0o777, 0, "../x", None),
+    ]
+
+
+def test_an_archive_whose_paths_climb_is_refused() -> None:
+    with pytest.raises(SandboxError, match="climbs"):
+        list(Download(tar_with("out/../../etc/x"), "/app/out"))
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "etc/passwd"])
+def test_an_absolute_name_stays_below_what_was_asked_for(name: str) -> None:
+    [member] = Download(tar_with(name), "/app/out")
+    assert member.path == "/app/etc/passwd"
+
+
+def test_an_archive_that_is_cut_off_is_an_error() -> None:
+    upload = Upload()
+    upload.data("file", 0o600, Owner(), b"x" * 100_000)
+    whole = cast("io.BytesIO", upload.finished()).getvalue()
+    with pytest.raises(SandboxError, match="broken archive"), translated("read"):
+        for member in Download(io.BytesIO(whole[:50_000]), "/app/file"):
+            if member.content:
+                member.content.read()
+    with pytest.raises(SandboxError, match="broken archive"):
+        list(Download(io.BytesIO(b"no archive" * 100), "/app/file"))
+
+
+@pytest.mark.parametrize("kind", [tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, b"Z"])
+def test_what_is_no_file_folder_or_link_is_no_deliverable(tmp_path: Path, kind: bytes) -> None:
+    taking = _Taking(["/app/out"], ArtifactStore(tmp_path))
+    [member] = Download(tar_with("out/x", kind), "/app/out")
+    with pytest.raises(DeliverableRefused):
+        taking.take(member)
+
+
+def test_a_hard_link_to_what_is_not_taken_is_no_deliverable(tmp_path: Path) -> None:
+    taking = _Taking(["/app/out"], ArtifactStore(tmp_path))
+    [member] = Download(tar_with("out/x", tarfile.LNKTYPE, "etc/passwd"), "/app/out")
+    with pytest.raises(DeliverableRefused, match="hard link"):
+        taking.take(member)
+
+
+FRAMES = st.lists(st.tuples(st.sampled_from([1, 2]), st.binary(max_size=40)), max_size=12)
+
+
+@given(FRAMES, st.lists(st.integers(1, 30), min_size=1, max_size=40))
+def test_frames_are_told_apart_however_they_are_cut(frames: list[tuple[int, bytes]], cuts: list[int]) -> None:
+    wire = Wire()
+    sent = b"".join(bytes([stream, 0, 0, 0]) + len(data).to_bytes(4, "big") + data for stream, data in frames)
+    at = 0
+    while at < len(sent):
+        for cut in cuts:
+            wire.data_received(sent[at : at + cut])
+            at += cut
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        received = b"".join(data for stream, data in wire._chunks if stream == name)
+        assert received == b"".join(data for stream, data in frames if stream == number)
+
+
+PATHS = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(lambda parts: "/" + "/".join(parts))
+
+
+@given(st.sets(PATHS, min_size=1, max_size=12), st.dictionaries(PATHS, st.integers(0, 10**8), max_size=12))
+def test_every_changed_path_is_read_and_none_twice(changed: set[str], image: dict[str, int]) -> None:
+    base = {path: Entry("file", 0o644, 0, size, None) for path, size in image.items()}
+    reads = _Plan(changed, base).reads()
+    whole = [path for path, all_below in reads if all_below]
+    for path in changed:
+        above = [root for root in whole if path == root or path.startswith(root + "/")]
+        assert len(above) + reads.count((path, False)) == 1
+    assert not [one for one in whole for other in whole if one != other and one.startswith(other + "/")]
+
+
+def test_storage_that_was_complained_about_is_tolerated_until_it_grows() -> None:
+    async def over(note: str) -> None: ...
+
+    watchdog = Watchdog(cast("Engine", SimpleNamespace()), "name", 1, over, lambda problem: None)
+    mb = 1024 * 1024
+    assert [watchdog.is_over(size) for size in (mb, mb + 1, mb + 1, mb + 2, mb, mb + 1)] == [
+        *(False, True, False, True, False, True),
+    ]
+
+
+@pytest.mark.parametrize("label", ["", "text", "[]", "{}", '{"pid": "x", "started": null, "host": "h"}', "1"])
+def test_a_label_that_is_not_ours_has_no_owner(label: str) -> None:
+    assert owner_of(label) is None
