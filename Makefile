@@ -25,7 +25,7 @@ test: $(READY)  ## the whole test suite
 check: $(READY)  ## format, lint, types, import rules, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/generate.py --check
 

@@ -6,6 +6,8 @@ they run, so that `evalkit --help` stays fast.
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 
 import typer
@@ -58,6 +60,8 @@ app.command()(init)
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _as_interrupt)
     try:
         app(prog_name="evalkit")
     except EvalkitError as error:
@@ -70,3 +74,21 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("evalkit: interrupted", err=True)
         sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read our output has gone, as `head` does: end as a program that SIGPIPE ends, without a word.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except OSError as error:
+        from evalkit.cli.console import note
+
+        note(f"{error.filename or 'the system'}: {error.strerror or error}")
+        typer.echo(
+            "  Check that this folder, the home folder and the disk are there and can be written to.",
+            err=True,
+        )
+        sys.exit(2)
+
+
+def _as_interrupt(*_: object) -> None:
+    """A cancelled CI job or a closed terminal ends a run as cleanly as Ctrl-C does."""
+    os.kill(os.getpid(), signal.SIGINT)

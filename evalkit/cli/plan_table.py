@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from evalkit.cli.console import cell, stdout
+from evalkit.cli.console import cell, printable, stdout
 from evalkit.engine.prepare import Prepared
 
 
@@ -19,12 +19,13 @@ def print_plan(prepared: Prepared) -> None:
         table.add_row(cell(suite.name), cell(suite.version or "-"), str(len(tasks)), suite.digest[:12])
     console.print(table)
     epochs = max(trial.epoch for trial in prepared.plan)
-    console.print(f"agents    {', '.join(agent.id for agent in prepared.agents)}", markup=False)
+    agents = ", ".join(agent.id for agent in prepared.agents)
+    console.print(printable(f"agents    {agents}"), markup=False, soft_wrap=True)
     console.print(f"epochs    {epochs}")
     console.print(f"sandbox   {prepared.sandbox}, at most {prepared.max_trials} trials at once")
     console.print(f"trials    {len(prepared.plan)}")
     console.print(f"cost      {_cost(prepared)}")
-    console.print(f"out       {prepared.out}", markup=False, soft_wrap=True)
+    console.print(printable(f"out       {prepared.out}"), markup=False, soft_wrap=True)
 
 
 def plan_as_json(prepared: Prepared) -> dict[str, object]:

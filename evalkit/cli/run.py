@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalkit.errors import UsageError
+
 if TYPE_CHECKING:
     from evalkit.engine.prepare import Prepared
 
@@ -32,7 +34,7 @@ def run(
         ),
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="Attempts at every task. [as the suite says]")
+        int | None, typer.Option(min=1, max=100_000, help="Attempts at every task. [as the suite says]")
     ] = None,
     sandbox: Annotated[str | None, typer.Option(help="Where tasks run. [local]")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run. [runs/<time>-<suite>]")] = None,
@@ -53,10 +55,12 @@ def run(
     from evalkit.cli.plan_table import plan_as_json, print_plan
     from evalkit.engine.prepare import RunFlags, prepare
 
+    if out is not None and ":/" in str(out):
+        raise UsageError("a run is written to a local folder", where=str(out), hint="Give --out a path.")
     flags = RunFlags(
         suites=tuple(suites or ()),
-        models=_split(model),
-        thinking=_split(thinking),
+        models=_split(model, "--model"),
+        thinking=_split(thinking, "--thinking"),
         epochs=epochs,
         sandbox=sandbox,
         out=out,
@@ -93,5 +97,9 @@ def _start(prepared: Prepared, *, json: bool) -> None:
     end_run(result, json=json)
 
 
-def _split(values: list[str] | None) -> tuple[str, ...]:
-    return tuple(part.strip() for value in values or () for part in value.split(",") if part.strip())
+def _split(values: list[str] | None, what: str) -> tuple[str, ...]:
+    """The parts of comma-separated values. An empty one is a mistake, such as a variable that is not set."""
+    parts = tuple(part.strip() for value in values or () for part in value.split(","))
+    if not all(parts):
+        raise UsageError(f"{what} is empty", hint=f"Leave {what} out, or name something.")
+    return parts

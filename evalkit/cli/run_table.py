@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ def run_as_json(run: Run) -> dict[str, object]:
     trials = _trials(run)
     return {
         "run": str(run.path),
+        "planned": len(run.manifest.planned) or None,
+        "missing": _missing(run, trials),
         "agents": [
             {
                 "agent": row.agent,
@@ -71,21 +74,33 @@ def print_run(run: Run) -> None:
     if len(trials) > MAX_ROWS:
         more = f"... and {len(trials) - MAX_ROWS} more trials: evalkit show {run.path} --json"
         console.print(more, markup=False, soft_wrap=True)
+    if missing := _missing(run, trials):
+        text = f"{missing} of {len(run.manifest.planned)} planned trials have no row: not begun, or still running."
+        console.print(text, markup=False, soft_wrap=True)
     for trial in trials:
         if trial.status == "unscored":
             line = printable((trial.error_message or "unknown reason").splitlines()[0])
             text = f"unscored {trial.trial_id} ({trial.error_origin}): {line}"
             console.print(text, markup=False, soft_wrap=True)
     if trials:
-        line = f"\nEvery step of a trial: evalkit show {run.path} {trials[0].trial_id}"
-        console.print(line, markup=False, soft_wrap=True)
+        line = (
+            f"Every step of a trial: evalkit show {shlex.quote(run.path)} {shlex.quote(trials[0].trial_id)}"
+        )
+        console.print(f"\n{printable(line)}", markup=False, soft_wrap=True)
 
 
 def _print_table(table: Table) -> None:
     """Print a table whose last column holds ids: they are never broken, so that they can be copied."""
     console = stdout()
-    console.width = max(console.width, Console(width=100_000).measure(table).maximum)
+    console.width = max(console.width, Console(width=100_000, emoji=False).measure(table).maximum)
     console.print(table)
+
+
+def _missing(run: Run, trials: Sequence[Trial]) -> int:
+    """How many planned rows have no trial; 0 for a run without a plan, such as an imported one."""
+    there = {(t.suite, t.task_id, t.variant, t.epoch, t.agent) for t in trials}
+    rows = {(row.suite, row.task_id, row.variant, row.epoch, row.agent) for row in run.manifest.planned}
+    return len(rows - there)
 
 
 def _trials(run: Run) -> list[Trial]:

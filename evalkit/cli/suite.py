@@ -63,7 +63,9 @@ def check(
     from evalkit.cli.suite_table import findings_as_json, print_findings
     from evalkit.engine.prepare import RunFlags, prepare
 
-    prepared = prepare(RunFlags(suites=(name,), models=("scripted/oracle", "scripted/nop")))
+    prepared = prepare(
+        RunFlags(suites=(name,), models=("scripted/oracle", "scripted/nop")), use_defaults=False
+    )
     with tempfile.TemporaryDirectory(prefix="evalkit-check-") as scratch, live_progress(None) as progress:
         from evalkit.engine.check import check_suite
 
@@ -86,8 +88,10 @@ def new(
     path: Annotated[Path | None, typer.Option(help="Its folder. [suites/<name>]")] = None,
 ) -> None:
     """Make a small suite that works at once, to be changed into your own."""
+    from evalkit.tasks.project_scaffold import refuse_bundled
     from evalkit.tasks.scaffold import new_suite
 
+    refuse_bundled(name)
     folder = path or Path("suites") / name
     for made in new_suite(folder, name):
         typer.echo(f"made {made}")

@@ -13,9 +13,10 @@ def observe(result: ExecResult, settings: ToolSettings) -> str:
     stderr = cut(result.stderr.text, settings.output_bytes, settings.keep)
     failure = _failure(result, settings)
     if failure and settings.errors == "terse":
-        return f"{failure}\n"
+        hidden = settings.exit_codes == "never" and not (result.timed_out or result.shell_lost)
+        return "failed\n" if hidden else f"{failure}\n"
     if failure and settings.errors == "structured":
-        return _structured(result, stdout, stderr, failure)
+        return _structured(result, settings, streams=(stdout, stderr), failure=failure)
     parts = [_lines(stdout)]
     if stderr:
         parts.append(f"[stderr]\n{_lines(stderr)}")
@@ -51,15 +52,19 @@ def _failure(result: ExecResult, settings: ToolSettings) -> str | None:
     return None
 
 
-def _structured(result: ExecResult, stdout: str, stderr: str, failure: str) -> str:
+def _structured(result: ExecResult, settings: ToolSettings, *, streams: tuple[str, str], failure: str) -> str:
     kind = "timeout" if result.timed_out else "sandbox" if result.shell_lost else "exit_code"
     hints = {
         "timeout": "Run long work in the background, or split it up.",
         "sandbox": "Do not kill the shell that runs your commands; kill a process by its own id.",
         "exit_code": "Read stderr, change what caused it, then run the command again.",
     }
-    error = {"kind": kind, "message": failure, "exit_code": result.exit_code, "hint": hints[kind]}
-    return canonical_json({"error": error, "stdout": stdout, "stderr": stderr})
+    error: dict[str, object] = {"kind": kind, "message": failure, "hint": hints[kind]}
+    if settings.exit_codes != "never":
+        error["exit_code"] = result.exit_code
+    elif kind == "exit_code":
+        error |= {"kind": "failed", "message": "the command failed"}
+    return canonical_json({"error": error, "stdout": streams[0], "stderr": streams[1]})
 
 
 def _lines(text: str) -> str:

@@ -5,6 +5,7 @@ Nothing here imports Inspect or starts anything, so that a dry run and a mistake
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from evalkit.engine.plan import Asked, PlannedTrial, make_plan
 from evalkit.engine.tool_settings import load_tool_settings
 from evalkit.errors import UsageError
 from evalkit.grading.environment import remarks
-from evalkit.project import Project, find_project
+from evalkit.project import Project, RunDefaults, find_project
 from evalkit.tasks.suite import Suite, load_suite
 
 SandboxKind = Literal["local"]
@@ -66,11 +67,15 @@ class Prepared:
         return 0.0 if free else None
 
 
-def prepare(flags: RunFlags, *, start: Path | None = None) -> Prepared:
-    """Resolve names, load suites, make the plan. Raises UsageError or ConfigError before anything is spent."""
+def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = True) -> Prepared:
+    """Resolve names, load suites, make the plan. Raises UsageError or ConfigError before anything is spent.
+
+    Without `use_defaults` the project's [run] settings do not count, only where its content is.
+    """
     project = find_project(start)
-    settings = project.settings.run
-    _refuse_later(project)
+    settings = project.settings.run if use_defaults else RunDefaults()
+    if use_defaults:
+        _refuse_later(project)
     names = flags.suites or settings.suites
     if not names:
         known = ", ".join(project.names("suites"))
@@ -192,4 +197,6 @@ def _in_project(project: Project, path: str | Path | None) -> Path | None:
 
 def _default_out(suites: Sequence[Suite]) -> Path:
     name = "+".join(suite.name.replace("/", "-") for suite in suites)
-    return Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{name}"
+    first = Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{name}"
+    further = (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))
+    return next(path for path in itertools.chain([first], further) if not path.exists())

@@ -36,6 +36,9 @@ class Ending:
     confidence: float | None = None
 
 
+ARGUMENT_BYTES = 100_000
+"""Longer lines do not fit into one argument of a program; the sandbox's own sh reads them from a file."""
+
 current_call: ContextVar[CallTrace] = ContextVar("evalkit_current_call")
 
 
@@ -52,14 +55,24 @@ def agent_tools(sandbox: Sandbox, settings: ToolSettings, *, asks_confidence: bo
 
 
 def _bash(sandbox: Sandbox, settings: ToolSettings) -> Callable[[str], Awaitable[str]]:
+    shells: list[str] = []
+
     async def bash(command: str) -> str:
         """Run one shell line. Each call is a new shell in the working directory; files and
         background processes live on, variables and `cd` do not.
 
         Args:
-            command: The shell line, for POSIX sh or bash where it is installed.
+            command: The shell line, for bash, or for POSIX sh where bash is not installed.
         """
-        return await _run(sandbox, settings, _executable("command", command))
+        line = _executable("command", command)
+        if not shells:
+            found = await sandbox.exec(
+                ("sh", "-c", "command -v bash || command -v sh"), cwd="/", timeout_s=60
+            )
+            shells.append(found.stdout.text.strip() or "sh")
+        if len(line.encode()) > ARGUMENT_BYTES:
+            return await _run(sandbox, settings, line)
+        return await _run(sandbox, settings, (shells[0], "-c", line))
 
     return bash
 

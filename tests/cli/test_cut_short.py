@@ -18,7 +18,7 @@ pytestmark = pytest.mark.local
 
 TOML = 'artifacts = ["/app/out"]\n[environment]\nnetwork_mode = "no-network"\n'
 GRADER = "#!/bin/sh\ntest -s /app/out && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n"
-HANG = "# step: Begin.\necho begun > out\n# step: Wait.\nsleep 8\n"
+HANG = "# step: Begin.\necho begun > out\n# step: Wait.\nsleep 20\n"
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def suite(folder: Path) -> Path:
-    """Two tasks: one that ends at once, and one that takes eight seconds."""
+    """Two tasks: one that ends at once, and one that takes twenty seconds."""
     suite = folder / "suite"
     for task, solution in (("quick", "# step: Write.\necho done > out\n"), ("slow", HANG)):
         for name, text in (

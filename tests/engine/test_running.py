@@ -285,3 +285,10 @@ def test_inspects_own_log_holds_no_secret_either_and_can_still_be_read(make_suit
     text = read.model_dump_json()
     assert secret not in text
     assert "echo fine" in text
+
+
+def test_the_bash_tool_is_bash_and_its_exit_code_is_the_commands(make_suite, run_suite):
+    solve = "# step: Arrays.\nset -o pipefail; words=(a b); [[ ${#words[@]} == 2 ]] && exit 7\n"
+    run = run_suite(make_suite(one={"solution/solve.sh": solve}))
+    act = next(step for step in run.trial(run.rows()[0].trial_id)[1] if isinstance(step, Act))
+    assert (act.exit_code, act.stderr) == (7, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 import json
@@ -231,23 +232,28 @@ def test_a_file_uri_is_a_local_place(run_path, manifest):
 
 @pytest.fixture
 def full_disk():
-    """Writing more than a few bytes to any file fails, as on a disk without space."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    """Within it, writing more than a few bytes to any file fails, as on a disk without space.
 
-    def fill(*, full):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200 if full else soft, hard))
+    Never longer than a few lines: pytest's own output may be a file too.
+    """
 
-    yield fill
-    fill(full=False)
+    @contextlib.contextmanager
+    def full():
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return full
 
 
 def test_a_full_disk_is_one_clear_error_and_leaves_nothing_half_written(writer, make_trial, steps, full_disk):
     writer.commit(make_trial("t1"), steps)
     before = files_in(writer.path)
-    full_disk(full=True)
-    with pytest.raises(UsageError, match="cannot write the run"):
+    with full_disk(), pytest.raises(UsageError, match="cannot write the run"):
         writer.commit(make_trial("t2"), steps)
-    full_disk(full=False)
     assert files_in(writer.path) == before
     writer.commit(make_trial("t2"), steps)
     assert len(list(load(writer.path).iter_trials())) == 2
@@ -255,25 +261,21 @@ def test_a_full_disk_is_one_clear_error_and_leaves_nothing_half_written(writer, 
 
 def test_a_compaction_that_fails_loses_nothing_and_can_be_done_again(writer, make_trial, steps, full_disk):
     writer.commit(make_trial("t1"), steps)
-    full_disk(full=True)
-    with pytest.raises(UsageError, match="cannot write the run"):
+    with full_disk(), pytest.raises(UsageError, match="cannot write the run"):
         writer.finish()
-    full_disk(full=False)
     writer.commit(make_trial("t2"), steps)
     writer.finish()
     assert [len(own) for _, own in load(writer.path).iter_trials()] == [4, 4]
 
 
 def test_a_journal_on_a_full_disk_is_one_clear_error(writer, full_disk):
-    full_disk(full=True)
-    with pytest.raises(UsageError, match="cannot write the run"):
+    with full_disk(), pytest.raises(UsageError, match="cannot write the run"):
         writer.begin("t1", HEADER).append(Think(step=0, text="x" * 500))
 
 
 def test_a_run_that_cannot_be_created_leaves_the_folder_empty(run_path, manifest, full_disk):
     run_path.mkdir(parents=True)
-    full_disk(full=True)
-    with pytest.raises(UsageError, match="cannot write the run"):
+    with full_disk(), pytest.raises(UsageError, match="cannot write the run"):
         RunWriter.create(run_path, manifest)
     assert list(run_path.iterdir()) == []
 
