@@ -61,7 +61,8 @@ app.command()(init)
 def main() -> None:
     """Run the command line and exit with its code."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _as_interrupt)
+        if signal.getsignal(number) == signal.SIG_DFL:  # under nohup it is ignored, and stays so
+            signal.signal(number, _as_interrupt)
     try:
         app(prog_name="evalkit")
     except EvalkitError as error:
@@ -91,4 +92,6 @@ def main() -> None:
 
 def _as_interrupt(*_: object) -> None:
     """A cancelled CI job or a closed terminal ends a run as cleanly as Ctrl-C does."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # in the background of a shell script
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.kill(os.getpid(), signal.SIGINT)

@@ -51,19 +51,23 @@ def suite(folder: Path) -> Path:
 @pytest.fixture
 def begin(
     folder: Path, suite: Path, scratch: Path, local_support: None
-) -> Iterator[Callable[[], subprocess.Popen[str]]]:
+) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Start the run in a process of its own, and wait until the slow task hangs and the quick one is done."""
     begun: list[subprocess.Popen[str]] = []
 
-    def start() -> subprocess.Popen[str]:
+    def start(*, ignoring: bool = False) -> subprocess.Popen[str]:
         args = [sys.executable, "-m", "evalkit", "run", "suite", "--out", "run", "-m", "scripted/oracle"]
-        process = subprocess.Popen(
-            [*args, "--time-limit", "40"],
-            cwd=folder,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN if ignoring else signal.default_int_handler)
+        try:
+            process = subprocess.Popen(
+                [*args, "--time-limit", "40"],
+                cwd=folder,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        finally:
+            signal.signal(signal.SIGINT, before)
         begun.append(process)
         deadline = time.monotonic() + 60
         while not _hangs(folder / "run"):
@@ -100,9 +104,16 @@ def _trials(run: str, cwd: Path) -> dict[str, dict[str, object]]:
     return {trial["task"]: trial for trial in json.loads(shown.stdout)["trials"]}
 
 
-def test_an_interrupt_keeps_what_finished_and_what_was_begun_and_cleans_up(begin, folder, scratch):
-    process = begin()
-    process.send_signal(signal.SIGINT)
+@pytest.mark.parametrize(
+    ("number", "ignoring"),
+    [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)],
+    ids=["interrupt", "cancelled job", "cancelled job in the background"],
+)
+def test_an_interrupt_keeps_what_finished_and_what_was_begun_and_cleans_up(
+    begin, folder, scratch, number, ignoring
+):
+    process = begin(ignoring=ignoring)
+    process.send_signal(number)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "evalkit resume run" in err
