@@ -125,8 +125,13 @@ def _environment(
         limits=Limits(cpus=resources.cpus, memory_mb=resources.memory_mb, storage_mb=resources.storage_mb),
         image=resources.docker_image,
         dockerfile=dockerfile if dockerfile.is_file() else None,
-        private=private + tuple(recipe.folders),
+        private=private + tuple(recipe.folders) + _delivered_tops(task),
     )
+
+
+def _delivered_tops(task: Task) -> tuple[str, ...]:
+    """The top-level folders that deliverables lie in: the agent must be able to make them."""
+    return tuple(dict.fromkeys(f"/{path.split('/')[1]}" for path in task.artifact_paths))
 
 
 def _user(asked: str | int | None, task: Task) -> str | None:

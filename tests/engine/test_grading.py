@@ -256,3 +256,17 @@ def test_an_artifact_in_the_graders_own_folders_is_refused(make_suite, run_suite
     toml = f'artifacts = ["{artifact}"]\n[environment]\nnetwork_mode = "no-network"\n'
     with pytest.raises(UsageError, match="grader's own folders"):
         run_suite(make_suite(one={"task.toml": toml}))
+
+
+def test_a_deliverable_may_lie_outside_the_working_directory(judged):
+    toml = 'artifacts = ["/data/out"]\n[environment]\nnetwork_mode = "no-network"\n'
+    grader = '#!/bin/sh\nif [ "$(cat /data/out)" = done ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n'
+    solve = "# step: Elsewhere.\necho done > /data/out\n"
+    trial, _ = judged.files({"task.toml": toml, "tests/test.sh": grader, "solution/solve.sh": solve})
+    assert trial.status == "passed"
+
+
+def test_a_deliverable_among_the_machines_programs_is_refused_before_the_run(make_suite, run_suite):
+    toml = 'artifacts = ["/usr/bin/mine"]\n[environment]\nnetwork_mode = "no-network"\n'
+    with pytest.raises(UsageError, match="cannot run in the local sandbox"):
+        run_suite(make_suite(one={"task.toml": toml}))
