@@ -51,12 +51,9 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Run suites in sandboxes and record every step."""
-    from evalkit.cli.console import note, print_json
-    from evalkit.cli.plan_table import plan_as_json, print_plan
+    from evalkit.cli.console import note
     from evalkit.engine.prepare import RunFlags, prepare
 
-    if out is not None and ":/" in str(out):
-        raise UsageError("a run is written to a local folder", where=str(out), hint="Give --out a path.")
     flags = RunFlags(
         suites=tuple(suites or ()),
         models=_split(model, "--model"),
@@ -77,13 +74,17 @@ def run(
         note(f"warning: {warning}")
     if prepared.oracle_by_default:
         note(LOUD)
-    if dry_run:
-        if json:
-            print_json(plan_as_json(prepared))
-        else:
-            print_plan(prepared)
-        return
-    _start(prepared, json=json)
+    (_show_plan if dry_run else _start)(prepared, json=json)
+
+
+def _show_plan(prepared: Prepared, *, json: bool) -> None:
+    from evalkit.cli.console import print_json
+    from evalkit.cli.plan_table import plan_as_json, print_plan
+
+    if json:
+        print_json(plan_as_json(prepared))
+    else:
+        print_plan(prepared)
 
 
 def _start(prepared: Prepared, *, json: bool) -> None:

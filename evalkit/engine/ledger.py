@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from evalkit.engine.boundary import Failure
 from evalkit.engine.loop import Outcome
@@ -89,14 +89,10 @@ class Ledger:
             grader_digest=self.grader_digest,
             model_calls=len(thinks),
             tool_calls=len(acts),
-            input_tokens=_total(thinks, lambda think: think.input_tokens),
-            cache_read_tokens=_total(thinks, lambda think: think.cache_read_tokens),
-            cache_write_tokens=_total(thinks, lambda think: think.cache_write_tokens),
-            output_tokens=_total(thinks, lambda think: think.output_tokens),
-            reasoning_tokens=_total(thinks, lambda think: think.reasoning_tokens),
             reasoning_visibility=_visibility(thinks),
             reasoning_source=_source(agent.model.route, thinks),
             cost_usd=_total(thinks, lambda think: think.cost_usd),
+            **_tokens(thinks),
         )
 
     def _status(self) -> Status:
@@ -120,6 +116,24 @@ def _total(thinks: Iterable[Think], read: Callable[[Think], Number | None]) -> N
             return None
         sums = value if sums is None else sums + value
     return sums
+
+
+class _Tokens(TypedDict):
+    input_tokens: int | None
+    cache_read_tokens: int | None
+    cache_write_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+
+
+def _tokens(thinks: Sequence[Think]) -> _Tokens:
+    return _Tokens(
+        input_tokens=_total(thinks, lambda think: think.input_tokens),
+        cache_read_tokens=_total(thinks, lambda think: think.cache_read_tokens),
+        cache_write_tokens=_total(thinks, lambda think: think.cache_write_tokens),
+        output_tokens=_total(thinks, lambda think: think.output_tokens),
+        reasoning_tokens=_total(thinks, lambda think: think.reasoning_tokens),
+    )
 
 
 def _last(values: Iterable[str | None]) -> str | None:

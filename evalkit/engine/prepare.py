@@ -76,6 +76,10 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     settings = project.settings.run if use_defaults else RunDefaults()
     if use_defaults:
         _refuse_later(project)
+    if flags.out is not None and ":/" in str(flags.out):
+        raise UsageError(
+            "a run is written to a local folder", where=str(flags.out), hint="Give --out a path."
+        )
     names = flags.suites or settings.suites
     if not names:
         known = ", ".join(project.names("suites"))
