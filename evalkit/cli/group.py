@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 
-import typer
 from typer.core import TyperGroup
 
 
@@ -20,6 +19,3 @@ class NearestMatch(TyperGroup):
             guess = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(names)}."
             ctx.fail(f"there is no command '{name}'. {guess}")
         return super().resolve_command(ctx, args)
-
-
-__all__ = ["NearestMatch", "typer"]

@@ -16,6 +16,7 @@ def end_run(result: RunResult, *, json: bool) -> None:
     """Print the run, and say by error and exit code what is missing: 130 interrupted, 6 unscored."""
     from evalkit.cli.console import print_json
     from evalkit.cli.run_table import print_run, run_as_json
+    from evalkit.engine.resume import can_be_tried_again
     from evalkit.trajectory.reader import load
 
     finished = load(result.path)
@@ -29,7 +30,7 @@ def end_run(result: RunResult, *, json: bool) -> None:
     rows = finished.rows()
     unscored = [trial for trial in rows if trial.status == "unscored"]
     if unscored:
-        again = any(trial.error_origin in {"model", "sandbox", "harness"} for trial in unscored)
+        again = any(map(can_be_tried_again, unscored))
         raise Incomplete(
             f"{len(unscored)} of {len(rows)} trials are unscored",
             where=str(result.path),

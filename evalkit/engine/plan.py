@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from evalkit.engine.agent import Agent
 from evalkit.engine.limits import AgentLimits
@@ -73,11 +73,6 @@ def make_plan(suites: Sequence[Suite], agents: Sequence[Agent], asked: Asked) ->
         names = ", ".join(sorted({task.id for suite in suites for task in suite.tasks}))
         raise UsageError(f"no task matches '{asked.task}'", hint=f"Tasks: {names}.")
     return tuple(trials)
-
-
-def next_attempt(trial: PlannedTrial) -> PlannedTrial:
-    """The same row once more."""
-    return replace(trial, attempt=trial.attempt + 1)
 
 
 def _chosen(suite: Suite, asked: Asked) -> tuple[Task, ...]:

@@ -12,7 +12,6 @@ import hashlib
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 import anyio
 
@@ -24,7 +23,6 @@ from evalkit.sandbox.protocol import Deliverable, Environment, ExecResult, Sandb
 from evalkit.tasks.task import Task
 from evalkit.trajectory.artifacts import ArtifactStore
 
-Mode = Literal["sealed", "snapshot", "shared"]
 NONCE = "/run/evalkit-nonce"
 ANSWER = "/logs/agent/answer.txt"
 _TEST = (

@@ -31,27 +31,22 @@ FAILING = "#!/bin/sh\nsleep 0.3\necho 0 > /logs/verifier/reward.txt\nsleep 0.3\n
 def judged(make_suite, run_suite):
     """Run the oracle on one task; returns its trial and steps."""
 
-    def run(**files):
-        run = run_suite(make_suite(one={name.replace("__", "/"): text for name, text in files.items()}))
-        return run.trial(run.rows()[0].trial_id)
-
-    def with_files(files):
+    def run(files):
         run = run_suite(make_suite(one=files))
         return run.trial(run.rows()[0].trial_id)
 
-    run.files = with_files
     return run
 
 
 @pytest.mark.parametrize("toml", [None, SNAPSHOT], ids=["sealed", "snapshot"])
 def test_a_background_loop_that_writes_the_reward_is_dead_before_the_grader_speaks(judged, toml):
     files = {"solution/solve.sh": FORGER, "tests/test.sh": FAILING} | ({"task.toml": toml} if toml else {})
-    trial, _ = judged.files(files)
+    trial, _ = judged(files)
     assert (trial.status, trial.reward) == ("failed", 0.0)
 
 
 def test_in_shared_mode_the_loop_wins_which_is_why_it_is_marked(judged):
-    trial, _ = judged.files({"solution/solve.sh": FORGER, "tests/test.sh": FAILING, "task.toml": SHARED})
+    trial, _ = judged({"solution/solve.sh": FORGER, "tests/test.sh": FAILING, "task.toml": SHARED})
     assert (trial.grader_mode, trial.reward) == ("shared", 1.0)
 
 
@@ -62,13 +57,13 @@ def test_only_declared_deliverables_reach_the_sealed_grader(judged):
         "seen=1; test -e /app/other && seen=0; test -e /tmp/left && seen=0; test -e /app/out || seen=0\n"
         "echo $seen > /logs/verifier/reward.txt\n"
     )
-    trial, _ = judged.files({"solution/solve.sh": solve, "tests/test.sh": grader})
+    trial, _ = judged({"solution/solve.sh": solve, "tests/test.sh": grader})
     assert trial.status == "passed"
 
 
 def test_the_agent_never_sees_the_tests(judged):
 
-    _, steps = judged.files({"solution/solve.sh": "# step: Look.\nls -A /tests /logs\n"})
+    _, steps = judged({"solution/solve.sh": "# step: Look.\nls -A /tests /logs\n"})
     assert next(step for step in steps if isinstance(step, Act)).stdout == "/logs:\n\n/tests:\n"
 
 
@@ -78,7 +73,7 @@ def test_tests_planted_by_the_agent_are_replaced_in_snapshot_mode(judged):
         "printf '#!/bin/sh\\necho 1 > /logs/verifier/reward.txt\\n' > /tests/test.sh; chmod +x /tests/test.sh\n"
         "mkdir -p /logs/verifier; echo '{\"reward\": 1}' > /logs/verifier/reward.json\n"
     )
-    trial, _ = judged.files({"solution/solve.sh": plant, "tests/test.sh": FAILING, "task.toml": SNAPSHOT})
+    trial, _ = judged({"solution/solve.sh": plant, "tests/test.sh": FAILING, "task.toml": SNAPSHOT})
     assert (trial.status, trial.reward) == ("failed", 0.0)
 
 
@@ -102,7 +97,7 @@ def test_what_the_agent_did_to_the_graders_folders_is_gone_in_snapshot_mode(judg
         "tests/test.sh": grader,
         "task.toml": SNAPSHOT,
     }
-    trial, _ = judged.files(files)
+    trial, _ = judged(files)
     assert (trial.status, trial.error_message) == ("passed", None)
 
 
@@ -117,7 +112,7 @@ def test_what_the_agent_did_to_the_graders_folders_is_gone_in_snapshot_mode(judg
     ],
 )
 def test_a_deliverable_that_leads_outside_is_not_delivered_and_the_trial_fails(judged, plant):
-    trial, steps = judged.files({"solution/solve.sh": f"# step: Plant.\n{plant}\n"})
+    trial, steps = judged({"solution/solve.sh": f"# step: Plant.\n{plant}\n"})
     assert (trial.status, trial.error_origin) == ("failed", None)
     event = next(step for step in steps if isinstance(step, Event) and step.event == "error")
     assert json.loads(event.detail)["not_delivered"] == "/app/out"
@@ -126,13 +121,13 @@ def test_a_deliverable_that_leads_outside_is_not_delivered_and_the_trial_fails(j
 def test_one_refused_deliverable_does_not_take_the_others_with_it(judged):
     toml = 'artifacts = ["/app/out", "/app/evil"]\n[environment]\nnetwork_mode = "no-network"\n'
     solve = "# step: Both.\necho done > out; ln -s /etc/passwd evil\n"
-    trial, _ = judged.files({"task.toml": toml, "solution/solve.sh": solve})
+    trial, _ = judged({"task.toml": toml, "solution/solve.sh": solve})
     assert trial.status == "passed"
 
 
 def test_the_agent_cannot_write_through_a_link_into_the_verdict_channel(judged):
     solve = "# step: Link.\necho done > out; rm -rf /logs/verifier; ln -s /app /logs/verifier\n"
-    trial, _ = judged.files({"solution/solve.sh": solve, "task.toml": SNAPSHOT})
+    trial, _ = judged({"solution/solve.sh": solve, "task.toml": SNAPSHOT})
     assert trial.status == "passed"
     assert trial.reward == 1.0
 
@@ -142,7 +137,7 @@ def test_the_grader_gets_a_nonce_that_makes_its_word_the_only_one(judged):
         "#!/bin/sh\nread nonce\necho 0 > /logs/verifier/reward.txt\n"
         'printf \'{"nonce": "%s", "reward": 1, "checks": {"unit": true}}\' "$nonce" > /logs/verifier/verdict.json\n'
     )
-    trial, _ = judged.files({"tests/test.sh": grader})
+    trial, _ = judged({"tests/test.sh": grader})
     assert (trial.status, dict(trial.checks)) == ("passed", {"unit": True})
 
 
@@ -150,7 +145,7 @@ def test_named_checks_are_recorded(judged):
     toml = 'artifacts = ["/app/out"]\n[metadata.evalkit.grading]\nchecks = ["a", "b"]\n'
     ctrf = '{"results": {"tests": [{"name": "a", "status": "passed"}, {"name": "b", "status": "failed"}]}}'
     grader = f"#!/bin/sh\necho '{ctrf}' > /logs/verifier/ctrf.json\necho 0 > /logs/verifier/reward.txt\n"
-    trial, _ = judged.files({"task.toml": toml, "tests/test.sh": grader})
+    trial, _ = judged({"task.toml": toml, "tests/test.sh": grader})
     assert (trial.status, dict(trial.checks)) == ("failed", {"a": True, "b": False})
 
 
@@ -165,7 +160,7 @@ def test_a_deliverable_keeps_its_content_and_mode_and_is_kept_for_regrading(judg
         'if [ "$(/app/out/link)" = hi ]; then reward=1; else reward=0; fi\n'
         "echo $reward > /logs/verifier/reward.txt\n"
     )
-    trial, _ = judged.files({"solution/solve.sh": solve, "tests/test.sh": grader})
+    trial, _ = judged({"solution/solve.sh": solve, "tests/test.sh": grader})
     assert trial.status == "passed"
     assert any(
         path.read_text() == "#!/bin/sh\necho hi\n" for path in (tmp_path / "run/artifacts").glob("??/*")
@@ -174,7 +169,7 @@ def test_a_deliverable_keeps_its_content_and_mode_and_is_kept_for_regrading(judg
 
 def test_setup_that_fails_is_the_tasks_fault(judged):
     dockerfile = "FROM debian:bookworm-slim\nWORKDIR /app\nRUN chmod 755 /app/nothing-here\n"
-    trial, _ = judged.files({"environment/Dockerfile": dockerfile})
+    trial, _ = judged({"environment/Dockerfile": dockerfile})
     assert (trial.status, trial.error_origin) == ("unscored", "task")
     assert "nothing-here" in trial.error_message
 
@@ -262,7 +257,7 @@ def test_a_deliverable_may_lie_outside_the_working_directory(judged):
     toml = 'artifacts = ["/data/out"]\n[environment]\nnetwork_mode = "no-network"\n'
     grader = '#!/bin/sh\nif [ "$(cat /data/out)" = done ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n'
     solve = "# step: Elsewhere.\necho done > /data/out\n"
-    trial, _ = judged.files({"task.toml": toml, "tests/test.sh": grader, "solution/solve.sh": solve})
+    trial, _ = judged({"task.toml": toml, "tests/test.sh": grader, "solution/solve.sh": solve})
     assert trial.status == "passed"
 
 

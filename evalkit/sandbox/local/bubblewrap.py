@@ -25,7 +25,7 @@ SYSTEM_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 """Links into /usr on most systems, folders of their own on some."""
 STAGE = "/.evalkit"
 
-_INSTALL = "Install bubblewrap 0.8 or later (apt, dnf: `bubblewrap`), or use --sandbox docker."
+_INSTALL = "Install bubblewrap 0.8 or later (apt, dnf: `bubblewrap`)."
 
 
 @dataclass(frozen=True, slots=True)

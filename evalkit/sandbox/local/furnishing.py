@@ -69,7 +69,7 @@ def private_tops(environment: Environment) -> frozenset[str]:
         if parts[0] in _HOST_OWN:
             raise TaskError(
                 f"{path} lies in a folder that the local sandbox shares with the machine",
-                hint="This task needs --sandbox docker.",
+                hint="This task needs the docker sandbox, which comes with a later version.",
             )
         tops.add(parts[0])
     for path in environment.files:

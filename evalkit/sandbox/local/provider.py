@@ -315,7 +315,7 @@ class LocalSandbox:
         if wanted.uid not in {0, self._user.uid} or (wanted.uid and wanted.name != self._user.name):
             raise SandboxError(
                 f"there is no user {user} in this sandbox",
-                hint=f"The local sandbox knows root and {self._user.name}; use --sandbox docker for others.",
+                hint=f"The local sandbox knows root and {self._user.name}.",
             )
         return furnishing.identity(wanted)
 

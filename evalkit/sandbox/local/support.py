@@ -11,7 +11,7 @@ from pathlib import Path
 from evalkit.errors import SandboxError
 from evalkit.sandbox.local import bubblewrap, scratch, seccomp
 
-_DOCKER = "or use --sandbox docker"
+_ELSEWHERE = "or run evalkit on a machine that allows it (the docker sandbox comes with a later version)"
 _CONTAINER_HINT = (
     "Start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined, "
     "or run evalkit on the host."
@@ -32,7 +32,7 @@ def check_local() -> Support:
     """Try it: start the smallest sandbox there is. Takes some milliseconds."""
     if platform.system() != "Linux":
         return Support(
-            ok=False, runtime=None, problem="local sandboxes need Linux", hint="Use --sandbox docker."
+            ok=False, runtime=None, problem="local sandboxes need Linux", hint="Run evalkit on Linux."
         )
     who, base = bubblewrap.account(), scratch.base_folder()
     try:
@@ -58,7 +58,7 @@ def explain(said: str, *, settings: Path = Path("/proc/sys")) -> tuple[str, str]
     for setting, wrong, problem, change in _SETTINGS:
         value = _value(settings / setting)
         if value == wrong:
-            return f"{problem} ({said})", f"Run `{change}` as root, {_DOCKER}."
+            return f"{problem} ({said})", f"Run `{change}` as root, {_ELSEWHERE}."
     if _in_container():
         return (
             f"this container may not make namespaces ({said})",
@@ -66,7 +66,7 @@ def explain(said: str, *, settings: Path = Path("/proc/sys")) -> tuple[str, str]
         )
     return (
         f"bubblewrap could not make a sandbox: {said}",
-        f"See what `bwrap` needs on this system, {_DOCKER}.",
+        f"See what `bwrap` needs on this system, {_ELSEWHERE}.",
     )
 
 
