@@ -10,6 +10,11 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast a machine is at the moment decides no test.
+settings.register_profile("evalkit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("evalkit")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,14 +43,33 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def local_support() -> None:
     """Skip where this machine cannot isolate; fail where it is required to."""
-    from evalkit.sandbox import check_local
+    _need("local")
 
-    support = check_local()
+
+@pytest.fixture(scope="session")
+def docker_support() -> None:
+    """Skip where there is no container engine; fail where one is required."""
+    _need("docker")
+
+
+@pytest.fixture(
+    params=[pytest.param("local", marks=pytest.mark.local), pytest.param("docker", marks=pytest.mark.docker)]
+)
+def sandbox_kind(request: pytest.FixtureRequest) -> str:
+    """Each kind of sandbox that can be had here."""
+    _need(request.param)
+    return request.param
+
+
+def _need(kind: str) -> None:
+    from evalkit.sandbox import check_sandbox
+
+    support = check_sandbox(kind)
     if support.ok:
         return
-    if "local" in os.environ.get("EVALKIT_REQUIRE", "").split(","):
-        pytest.fail(f"the local sandbox is required: {support.problem} {support.hint}")
-    pytest.skip(f"no local sandbox here: {support.problem}")
+    if kind in os.environ.get("EVALKIT_REQUIRE", "").split(","):
+        pytest.fail(f"the {kind} sandbox is required: {support.problem} {support.hint}")
+    pytest.skip(f"no {kind} sandbox here: {support.problem}")
 
 
 @pytest.fixture

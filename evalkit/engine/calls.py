@@ -134,6 +134,8 @@ def _error_kind(answer: ChatMessageTool | None, trace: CallTrace) -> ErrorKind |
         return "timeout"
     if trace.result is not None and trace.result.shell_lost:
         return "sandbox"
+    if trace.result is not None and trace.result.over_limit:
+        return "limit"
     if trace.refused:
         return "parsing"
     if answer is not None and answer.error is not None:

@@ -16,8 +16,9 @@ def check_plan(prepared: Prepared, task: str | None) -> tuple[PlannedTrial, ...]
     """The trials that prove a suite: the oracle twice and nop once on every task."""
     oracle = [agent for agent in prepared.agents if agent.model.name == "oracle"]
     nop = [agent for agent in prepared.agents if agent.model.name == "nop"]
-    twice = make_plan(prepared.suites, oracle, Asked(task=task, epochs=ORACLE_TIMES))
-    return twice + make_plan(prepared.suites, nop, Asked(task=task, epochs=1))
+    asked = Asked(task=task, sandbox=prepared.sandbox)
+    twice = make_plan(prepared.suites, oracle, replace(asked, epochs=ORACLE_TIMES))
+    return twice + make_plan(prepared.suites, nop, replace(asked, epochs=1))
 
 
 def check_suite(prepared: Prepared, task: str | None, out: Path, progress: Progress) -> tuple[Finding, ...]:

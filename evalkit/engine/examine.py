@@ -8,7 +8,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 
-from evalkit.sandbox.local.support import check_local
+from evalkit.sandbox import Support, check_sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,14 @@ class Examined:
 
 def examine() -> tuple[Examined, ...]:
     """Look for everything evalkit needs, without changing anything."""
-    return (_python(), _inspect(), _local(), _python_inside())
+    local, docker = check_sandbox("local"), check_sandbox("docker")
+    return (
+        _python(),
+        _inspect(),
+        _sandbox("local", local, required=not docker.ok),
+        _sandbox("docker", docker, required=False),
+        _python_inside(),
+    )
 
 
 def _python() -> Examined:
@@ -36,11 +43,10 @@ def _inspect() -> Examined:
     return Examined("inspect-ai", ok=True, detail=importlib.metadata.version("inspect-ai"))
 
 
-def _local() -> Examined:
-    support = check_local()
-    return Examined(
-        "local sandbox", support.ok, support.runtime or support.problem or "unknown", support.hint
-    )
+def _sandbox(kind: str, support: Support, *, required: bool) -> Examined:
+    """One kind is enough to run trials."""
+    detail = (support.runtime if support.ok else support.problem) or "unknown"
+    return Examined(f"{kind} sandbox", support.ok, detail, support.hint, required)
 
 
 def _python_inside() -> Examined:

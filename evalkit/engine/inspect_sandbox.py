@@ -1,12 +1,15 @@
 """How does Inspect use evalkit's sandboxes?
 
-Any Inspect task can name the provider `evalkit-local`. Trials of our own suites ask for it with
-`lazy = True`: the sandbox is made but not started, because the trial itself starts it, on its own clock.
+Any Inspect task can name the provider `evalkit-local`, or `evalkit-docker` with a Dockerfile. Trials of our own
+suites ask for it with `lazy = True`: the sandbox is made but not started, because the trial itself starts it, on its
+own clock.
 """
 
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
+from pathlib import Path
 from typing import Literal, overload
 
 from inspect_ai.util import (
@@ -19,12 +22,13 @@ from inspect_ai.util import (
 )
 from pydantic import BaseModel, ConfigDict
 
-from evalkit.errors import SandboxError
-from evalkit.sandbox import open_sandbox
+from evalkit.errors import SandboxError, UsageError
+from evalkit.sandbox import SandboxKind, open_sandbox
 from evalkit.sandbox.protocol import Environment, Sandbox
 
 _READ_CAP = 100 * 1024 * 1024
 _FOREIGN = Environment(workdir="/workspace", network=False)
+_COMPOSE = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
 
 
 class SandboxRequest(BaseModel):
@@ -35,6 +39,7 @@ class SandboxRequest(BaseModel):
     environment: Environment
     run_id: str
     trial_id: str
+    runtime: str | None = None
     lazy: bool = False
 
     def __hash__(self) -> int:
@@ -45,7 +50,7 @@ class SandboxRequest(BaseModel):
 class InspectSandbox(SandboxEnvironment):
     """One of evalkit's sandboxes behind Inspect's interface."""
 
-    kind: Literal["local"] = "local"
+    kind: SandboxKind = "local"
 
     def __init__(self, inner: Sandbox, *, started: bool) -> None:
         super().__init__()
@@ -57,19 +62,42 @@ class InspectSandbox(SandboxEnvironment):
         cls, task_name: str, config: SandboxEnvironmentConfigType | None, metadata: dict[str, str]
     ) -> dict[str, SandboxEnvironment]:
         """Make the sample's sandbox, and start it unless the request is lazy."""
-        request = (
-            config
-            if isinstance(config, SandboxRequest)
-            else SandboxRequest(
-                environment=_FOREIGN,
+        if isinstance(config, SandboxRequest):
+            request = config
+        else:
+            request = SandboxRequest(
+                environment=cls._foreign(config),
                 run_id=f"inspect-{task_name}",
                 trial_id=str(metadata.get("__sample_id__", "sample")),
             )
+        inner = open_sandbox(
+            cls.kind,
+            request.environment,
+            run_id=request.run_id,
+            trial_id=request.trial_id,
+            runtime=request.runtime,
         )
-        inner = open_sandbox(cls.kind, request.environment, run_id=request.run_id, trial_id=request.trial_id)
         if not request.lazy:
             await inner.start()
         return {"default": cls(inner, started=not request.lazy)}
+
+    @classmethod
+    def _foreign(cls, config: SandboxEnvironmentConfigType | None) -> Environment:
+        """What somebody else's task asks for: nothing, or a Dockerfile. Raises UsageError for anything else."""
+        if config is None:
+            return _FOREIGN
+        if cls.kind == "docker" and isinstance(config, str) and "Dockerfile" in Path(config).name:
+            return replace(_FOREIGN, workdir="", dockerfile=Path(config).absolute())
+        named = config if isinstance(config, str) else type(config).__name__
+        raise UsageError(
+            f"the {cls.kind} sandbox cannot be made from {named}",
+            hint="evalkit-docker takes a Dockerfile, no compose file; evalkit-local takes nothing.",
+        )
+
+    @classmethod
+    def config_files(cls) -> list[str]:
+        """Files beside a task that say what its sandbox is made from; a compose file is found so that it is refused."""
+        return [*_COMPOSE, "Dockerfile"] if cls.kind == "docker" else []
 
     @classmethod
     async def sample_cleanup(

@@ -24,6 +24,7 @@ class Ledger:
 
     started_at: datetime = field(default_factory=now)
     queue_s: float | None = None
+    build_s: float | None = None
     start_s: float | None = None
     setup_s: float | None = None
     agent_s: float | None = None
@@ -69,6 +70,7 @@ class Ledger:
             started_at=self.started_at,
             finished_at=now(),
             queue_s=self.queue_s,
+            build_s=self.build_s,
             start_s=self.start_s,
             setup_s=self.setup_s,
             agent_s=self.agent_s,

@@ -10,7 +10,7 @@ import anyio
 
 from evalkit.errors import SandboxError, TrialError, UsageError
 from evalkit.grading.environment import agent_environment, grader_environment
-from evalkit.sandbox import check_environment, open_sandbox
+from evalkit.sandbox import check_docker, check_environment, open_sandbox
 from evalkit.sandbox.protocol import Environment, Sandbox
 from evalkit.tasks.task import Task
 
@@ -32,12 +32,25 @@ class _Need:
 
 
 def check_needs(tasks: Sequence[Task], kind: str, readonly: tuple[Path, ...], *, run_id: str) -> None:
-    """Start one sandbox and look for every program and module that a task says it needs.
+    """Local: start one sandbox and look for every program and module that a task says it needs. Docker: see that the
+    engine answers; images bring their own programs.
 
     Raises UsageError naming what is missing and for which tasks, or why no sandbox can be started.
     """
     _check_environments(tasks, kind)
-    anyio.run(_check, tasks, kind, readonly, run_id)
+    if kind == "docker":  # its images bring their own programs
+        _check_engine()
+    else:
+        anyio.run(_check, tasks, kind, readonly, run_id)
+
+
+def _check_engine() -> None:
+    support = check_docker()
+    if not support.ok:
+        raise UsageError(
+            f"no docker sandbox can be started here: {support.problem}",
+            hint=f"{support.hint or ''} Or use --sandbox local.".strip(),
+        )
 
 
 def _check_environments(tasks: Sequence[Task], kind: str) -> None:

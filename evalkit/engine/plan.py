@@ -11,6 +11,7 @@ from evalkit.engine.agent import Agent
 from evalkit.engine.limits import AgentLimits
 from evalkit.errors import UsageError
 from evalkit.grading.environment import refuse_unsupported, refuse_without_docker
+from evalkit.sandbox import SandboxKind
 from evalkit.tasks.suite import Suite
 from evalkit.tasks.task import Task
 from evalkit.trajectory.canonical import canonical_json
@@ -50,6 +51,7 @@ class Asked:
     step_limit: int | None = None
     token_limit: int | None = None
     time_limit_s: float | None = None
+    sandbox: SandboxKind = "local"
 
 
 def make_plan(suites: Sequence[Suite], agents: Sequence[Agent], asked: Asked) -> tuple[PlannedTrial, ...]:
@@ -61,7 +63,8 @@ def make_plan(suites: Sequence[Suite], agents: Sequence[Agent], asked: Asked) ->
     for suite in suites:
         for task in _chosen(suite, asked):
             refuse_unsupported(task)
-            refuse_without_docker(task)
+            if asked.sandbox == "local":
+                refuse_without_docker(task)
             limits = _limits(suite, task, asked)
             epochs = asked.epochs or suite.run.epochs or 1
             trials += [

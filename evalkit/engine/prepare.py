@@ -5,13 +5,13 @@ Nothing here imports Inspect or starts anything, so that a dry run and a mistake
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
 
 from evalkit.engine.agent import Agent, make_agents
 from evalkit.engine.plan import Asked, PlannedTrial, make_plan
@@ -19,10 +19,8 @@ from evalkit.engine.tool_settings import load_tool_settings
 from evalkit.errors import UsageError
 from evalkit.grading.environment import remarks
 from evalkit.project import Project, RunDefaults, find_project
+from evalkit.sandbox import KINDS, SandboxKind
 from evalkit.tasks.suite import Suite, load_suite
-
-SandboxKind = Literal["local"]
-_LATER = {"docker": "This version runs the local sandbox only: --sandbox local"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +50,8 @@ class Prepared:
     agents: tuple[Agent, ...]
     plan: tuple[PlannedTrial, ...]
     sandbox: SandboxKind
+    sandbox_runtime: str | None
+    """The container runtime that evalkit.toml names; None: the engine's default."""
     max_trials: int
     out: Path
     readonly: tuple[Path, ...]
@@ -95,7 +95,9 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     )
     _refuse_thinking(agents)
     _refuse_cost_limits(suites, agents)
+    sandbox = _sandbox(flags.sandbox or settings.sandbox or "local")
     asked = Asked(
+        sandbox=sandbox,
         task=flags.task or settings.task,
         limit=flags.limit or settings.limit,
         epochs=flags.epochs or settings.epochs,
@@ -108,7 +110,8 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         suites=suites,
         agents=agents,
         plan=plan,
-        sandbox=_sandbox(flags.sandbox or settings.sandbox or "local"),
+        sandbox=sandbox,
+        sandbox_runtime=_runtime(project, sandbox),
         max_trials=flags.max_trials or settings.max_trials or _suites_max(suites) or default_max_trials(),
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
@@ -129,9 +132,23 @@ def default_max_trials() -> int:
 
 
 def _sandbox(kind: str) -> SandboxKind:
-    if kind == "local":
-        return "local"
-    raise UsageError(f"there is no sandbox '{kind}' here", hint=_LATER.get(kind, "Known: local."))
+    if kind in KINDS:
+        return kind
+    near = difflib.get_close_matches(kind, KINDS, n=1, cutoff=0.4)
+    hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(KINDS)}."
+    raise UsageError(f"there is no sandbox called {kind!r}", hint=hint)
+
+
+def _runtime(project: Project, sandbox: SandboxKind) -> str | None:
+    """A runtime is asked for so that agents are held in more firmly: where it cannot be had nothing runs."""
+    runtime = project.settings.sandbox.runtime
+    if runtime is not None and sandbox != "docker":
+        raise UsageError(
+            f"evalkit.toml asks for the container runtime {runtime}, which the {sandbox} sandbox does not use",
+            where=str(project.path),
+            hint="Use --sandbox docker, or take [sandbox] runtime out.",
+        )
+    return runtime
 
 
 def _refuse_doubles(suites: Sequence[Suite]) -> None:
@@ -157,7 +174,6 @@ def _refuse_later(project: Project) -> None:
         "run.seed": run.seed is not None,
         "run.executor": run.executor is not None,
         "run.thinking_nearest": bool(run.thinking_nearest),
-        "sandbox.runtime": project.settings.sandbox.runtime is not None,
         "tools": bool(project.settings.tools),
     }
     named = [name for name, present in later.items() if present]

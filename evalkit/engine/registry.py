@@ -25,6 +25,13 @@ class EvalkitLocal(InspectSandbox):
     kind = "local"
 
 
+@sandboxenv(name="evalkit-docker")  # pyright: ignore[reportUntypedClassDecorator]  Inspect's own
+class EvalkitDocker(InspectSandbox):
+    """The docker sandbox, through the engine's interface alone, for any Inspect task."""
+
+    kind = "docker"
+
+
 def provider_name(kind: str) -> str:
     """The name under which Inspect knows our sandbox of this kind."""
     return f"evalkit-{kind}"

@@ -54,6 +54,7 @@ def run_plan(
     *,
     run_id: str,
     sandbox_kind: str,
+    sandbox_runtime: str | None,
     readonly: tuple[Path, ...],
     max_trials: int,
     progress: Progress,
@@ -67,6 +68,7 @@ def run_plan(
     context = RunContext(
         run_id=run_id,
         sandbox=sandbox_kind,
+        sandbox_runtime=sandbox_runtime,
         readonly=readonly,
         hidden=(ROOT / "suites", *{planned.suite.path for planned in plan}),
         host=host_class(),
@@ -167,6 +169,7 @@ def _sample(planned: PlannedTrial, context: RunContext) -> Sample:
         environment=replace(environment, readonly=context.readonly, hidden=context.hidden),
         run_id=context.run_id,
         trial_id=planned.trial_id(context.run_id),
+        runtime=context.sandbox_runtime,
         lazy=True,
     )
     return Sample(

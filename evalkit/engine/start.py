@@ -16,6 +16,7 @@ from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import now
 from evalkit.engine.resume import remaining, tasks_of
 from evalkit.engine.run import RunResult, host_class, open_model, run_plan
+from evalkit.sandbox import SandboxKind, check_sandbox
 from evalkit.trajectory.manifest import AgentEntry, PlannedRow, RunManifest, SuiteEntry
 from evalkit.trajectory.reader import load
 from evalkit.trajectory.writer import RunWriter
@@ -37,6 +38,7 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
         models,
         run_id=run_id,
         sandbox_kind=prepared.sandbox,
+        sandbox_runtime=prepared.sandbox_runtime,
         readonly=prepared.readonly,
         max_trials=prepared.max_trials,
         progress=progress,
@@ -54,6 +56,7 @@ def resume(path: Path, progress: Progress) -> RunResult:
         manifest = writer.manifest
         plan = remaining(load(path))
         kind = str(manifest.settings.get("sandbox", "local"))
+        runtime = cast("str | None", manifest.settings.get("sandbox_runtime"))
         stored = cast("list[str]", manifest.settings.get("readonly", []))
         readonly = tuple(Path(folder) for folder in stored)
         if plan:
@@ -71,6 +74,7 @@ def resume(path: Path, progress: Progress) -> RunResult:
         models,
         run_id=manifest.run_id,
         sandbox_kind=kind,
+        sandbox_runtime=runtime,
         readonly=readonly,
         max_trials=int(cast("int", manifest.settings.get("max_trials", default_max_trials()))),
         progress=progress,
@@ -101,10 +105,11 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
         },
         settings={
             "sandbox": prepared.sandbox,
+            "sandbox_runtime": prepared.sandbox_runtime,
             "max_trials": prepared.max_trials,
             "readonly": [str(folder) for folder in prepared.readonly],
         },
-        versions=_versions(),
+        versions=_versions(prepared.sandbox),
         host_class=host_class(),
         git_commit=_git_commit(),
         planned=tuple(
@@ -120,9 +125,11 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
     )
 
 
-def _versions() -> dict[str, str]:
+def _versions(sandbox: SandboxKind) -> dict[str, str]:
     packages = {name: importlib.metadata.version(name) for name in ("inspect-ai", "litellm", "pyarrow")}
-    return {"evalkit": __version__, "python": platform.python_version(), **packages}
+    isolating = check_sandbox(sandbox).runtime
+    engine = {} if isolating is None else {sandbox: isolating}
+    return {"evalkit": __version__, "python": platform.python_version(), **packages, **engine}
 
 
 def _git_commit() -> str | None:

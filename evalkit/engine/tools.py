@@ -42,19 +42,21 @@ ARGUMENT_BYTES = 100_000
 current_call: ContextVar[CallTrace] = ContextVar("evalkit_current_call")
 
 
-def agent_tools(sandbox: Sandbox, settings: ToolSettings, *, asks_confidence: bool) -> list[Tool]:
-    """The default tools, bound to one trial's sandbox."""
+def agent_tools(
+    sandbox: Sandbox, settings: ToolSettings, *, asks_confidence: bool, user: str | None = None
+) -> list[Tool]:
+    """The default tools, bound to one trial's sandbox. `user` is who their commands run as; None: the sandbox's own."""
     submit = _submit_with_confidence if asks_confidence else _submit
     definitions = [
-        ToolDef(_bash(sandbox, settings), name="bash", parallel=False),
-        ToolDef(_python(sandbox, settings), name="python", parallel=False),
+        ToolDef(_bash(sandbox, settings, user), name="bash", parallel=False),
+        ToolDef(_python(sandbox, settings, user), name="python", parallel=False),
         ToolDef(submit, name="submit", parallel=False),
         ToolDef(_report_impossible, name="report_impossible", parallel=False),
     ]
     return [definition.as_tool() for definition in definitions]
 
 
-def _bash(sandbox: Sandbox, settings: ToolSettings) -> Callable[[str], Awaitable[str]]:
+def _bash(sandbox: Sandbox, settings: ToolSettings, user: str | None) -> Callable[[str], Awaitable[str]]:
     shells: list[str] = []
 
     async def bash(command: str) -> str:
@@ -71,20 +73,21 @@ def _bash(sandbox: Sandbox, settings: ToolSettings) -> Callable[[str], Awaitable
             )
             shells.append(found.stdout.text.strip() or "sh")
         if len(line.encode()) > ARGUMENT_BYTES:
-            return await _run(sandbox, settings, line)
-        return await _run(sandbox, settings, (shells[0], "-c", line))
+            return await _run(sandbox, settings, line, user=user)
+        return await _run(sandbox, settings, (shells[0], "-c", line), user=user)
 
     return bash
 
 
-def _python(sandbox: Sandbox, settings: ToolSettings) -> Callable[[str], Awaitable[str]]:
+def _python(sandbox: Sandbox, settings: ToolSettings, user: str | None) -> Callable[[str], Awaitable[str]]:
     async def python(code: str) -> str:
         """Run a Python program. Each call is a new interpreter in the working directory.
 
         Args:
             code: The program's text. Print what you want to see.
         """
-        return await _run(sandbox, settings, ("python3", "-"), _executable("code", code).encode())
+        text = _executable("code", code).encode()
+        return await _run(sandbox, settings, ("python3", "-"), text, user=user)
 
     return python
 
@@ -137,8 +140,18 @@ def _executable(name: str, text: str) -> str:
 
 
 async def _run(
-    sandbox: Sandbox, settings: ToolSettings, command: str | Sequence[str], stdin: bytes | None = None
+    sandbox: Sandbox,
+    settings: ToolSettings,
+    command: str | Sequence[str],
+    stdin: bytes | None = None,
+    *,
+    user: str | None,
 ) -> str:
-    result = await sandbox.exec(command, stdin=stdin, timeout_s=settings.timeout_s)
-    current_call.get().result = result
+    trace = current_call.get()
+
+    def keep(cut: ExecResult) -> None:
+        trace.result = cut
+
+    result = await sandbox.exec(command, user=user, stdin=stdin, timeout_s=settings.timeout_s, on_cut=keep)
+    trace.result = result
     return observe(result, settings)

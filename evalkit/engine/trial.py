@@ -45,6 +45,8 @@ class RunContext:
 
     run_id: str
     sandbox: str
+    sandbox_runtime: str | None
+    """The container runtime that was asked for; None: the engine's default."""
     readonly: tuple[Path, ...]
     """Further host folders that sandboxes may read."""
     hidden: tuple[Path, ...]
@@ -130,7 +132,11 @@ async def _phases(
     ledger: Ledger,
 ) -> None:
     with _clock(ledger, "start_s"):
-        await sandbox.start()
+        try:
+            await sandbox.start()
+        finally:
+            ledger.build_s = sandbox.build_s
+    ledger.start_s = (ledger.start_s or 0.0) - (ledger.build_s or 0.0)
     ledger.runtime, ledger.image_digest = sandbox.runtime, sandbox.image_digest
     with _clock(ledger, "setup_s"):
         await set_up(planned.task, sandbox)
@@ -174,7 +180,13 @@ async def _judge(
     def open_grader(environment: Environment) -> Sandbox:
         trial_id = f"{planned.trial_id(context.run_id)}.grader"
         extended = replace(environment, readonly=context.readonly, hidden=context.hidden)
-        return open_sandbox(context.sandbox, extended, run_id=context.run_id, trial_id=trial_id)
+        return open_sandbox(
+            context.sandbox,
+            extended,
+            run_id=context.run_id,
+            trial_id=trial_id,
+            runtime=context.sandbox_runtime,
+        )
 
     grading = Grading(store=context.writer.artifacts, open_sandbox=open_grader)
     ledger.grader_digest = tests_digest(task)

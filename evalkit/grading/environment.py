@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evalkit.errors import UsageError
-from evalkit.sandbox.protocol import Environment, Limits, Placement
+from evalkit.sandbox.protocol import Environment, Imitation, Limits, Placement
 from evalkit.tasks.task import Task
 
 LOGS = "/logs"
@@ -24,8 +24,8 @@ def agent_environment(task: Task, *, with_solution: bool = False) -> Environment
         extra = (Placement(task.solution_dir, SOLUTION),)
     return _environment(
         task,
-        env={**task.env, **task.solution_env} if with_solution else task.env,
-        user=task.user,
+        env={**task.own_env, **task.solution_env} if with_solution else task.own_env,
+        user=_user(task.harbor.agent.user),
         network=task.agent_network,
         extra=extra,
         private=(LOGS, TESTS, SOLUTION) if extra else (LOGS, TESTS),
@@ -36,11 +36,15 @@ def grader_environment(task: Task) -> Environment:
     """What a sealed grader's fresh sandbox starts from: the task's own files and its tests, nothing else."""
     return _environment(
         task,
-        env={**task.env, **task.verifier_env},
-        user=_user(task.harbor.verifier.user, task),
+        env={**task.own_env, **task.verifier_env},
+        user=_user(task.harbor.verifier.user),
         network=task.verifier_network,
         extra=tuple(
-            Placement(file, f"{TESTS}/{file.relative_to(task.tests_dir).as_posix()}")
+            Placement(
+                file,
+                f"{TESTS}/{file.relative_to(task.tests_dir).as_posix()}",
+                executable=file == task.tests_dir / "test.sh",
+            )
             for file in task.test_files
         ),
         private=(LOGS, TESTS),
@@ -100,7 +104,7 @@ def refuse_without_docker(task: Task) -> None:
         raise UsageError(
             f"task '{task.id}' needs docker: {task.recipe.needs_docker}",
             where=str(task.path),
-            hint="The local sandbox builds no images. Leave the task out with --task.",
+            hint="The local sandbox builds no images: use --sandbox docker, or leave the task out with --task.",
         )
 
 
@@ -117,7 +121,7 @@ def _environment(
     dockerfile = task.path / "environment" / "Dockerfile"
     copies = tuple(Placement(copy.source, copy.target) for copy in recipe.copies)
     return Environment(
-        workdir=task.workdir,
+        workdir=task.workdir if resources.workdir else "",
         env=env,
         user=user,
         files=copies + extra,
@@ -125,6 +129,7 @@ def _environment(
         limits=Limits(cpus=resources.cpus, memory_mb=resources.memory_mb, storage_mb=resources.storage_mb),
         image=resources.docker_image,
         dockerfile=dockerfile if dockerfile.is_file() else None,
+        imitation=Imitation(workdir=recipe.workdir, env=recipe.env, user=recipe.user),
         private=private + tuple(recipe.folders) + _delivered_tops(task),
     )
 
@@ -134,5 +139,5 @@ def _delivered_tops(task: Task) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"/{path.split('/')[1]}" for path in task.artifact_paths))
 
 
-def _user(asked: str | int | None, task: Task) -> str | None:
-    return task.recipe.user if asked is None else str(asked)
+def _user(asked: str | int | None) -> str | None:
+    return None if asked is None else str(asked)

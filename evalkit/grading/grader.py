@@ -23,12 +23,10 @@ from evalkit.sandbox.protocol import Deliverable, Environment, ExecResult, Sandb
 from evalkit.tasks.task import Task
 from evalkit.trajectory.artifacts import ArtifactStore
 
-NONCE = "/run/evalkit-nonce"
+CHANNEL = "/run/evalkit"
+NONCE = f"{CHANNEL}/nonce"
 ANSWER = "/logs/agent/answer.txt"
-_TEST = (
-    f"chmod +x {TESTS}/test.sh || exit 126; "
-    f"( nonce=$(cat {NONCE}); rm -f {NONCE}; printf '%s\\n' \"$nonce\" ) | {TESTS}/test.sh"
-)
+_TEST = f"( nonce=$(cat {NONCE}); rm -f {NONCE}; printf '%s\\n' \"$nonce\" ) | {TESTS}/test.sh"
 """The file is gone before the nonce can be read from the pipe, and the pipe is empty when it has been read."""
 
 
@@ -117,7 +115,8 @@ async def _bring_tests(task: Task, sandbox: Sandbox) -> None:
     await sandbox.clear_folder(TESTS)
     for path in task.test_files:
         inside = f"{TESTS}/{path.relative_to(task.tests_dir).as_posix()}"
-        await sandbox.write_file(inside, path.read_bytes(), executable=bool(path.stat().st_mode & 0o100))
+        executable = bool(path.stat().st_mode & 0o100) or path == task.tests_dir / "test.sh"
+        await sandbox.write_file(inside, path.read_bytes(), executable=executable)
 
 
 async def _run_tests(task: Task, sandbox: Sandbox, answer: str | None) -> Verdict:
@@ -125,6 +124,7 @@ async def _run_tests(task: Task, sandbox: Sandbox, answer: str | None) -> Verdic
     await sandbox.clear_folder(VERIFIER)
     if task.settings.answer is not None and answer is not None:
         await sandbox.write_file(ANSWER, answer.encode("utf-8", "replace"))
+    await sandbox.clear_folder(CHANNEL)  # so that the grader's user may take the nonce away
     await sandbox.write_file(NONCE, nonce.encode())
     result = await sandbox.exec(_TEST, env=task.verifier_env, timeout_s=task.verifier_timeout_s)
     if result.timed_out:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
 from evalkit.trajectory.artifacts import ArtifactStore
 
+DEFAULT_WORKDIR = "/app"
 EntryKind = Literal["file", "dir", "link", "fifo", "socket", "device"]
 
 
@@ -31,20 +32,36 @@ class Placement:
     source: Path
     target: str
     """Absolute path inside. A folder's contents are copied into it, a file becomes it."""
+    executable: bool = False
+    """A file that everybody may run, whatever its own mode says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imitation:
+    """What a Dockerfile says, for a sandbox that builds no image and does as it says."""
+
+    workdir: str = ""
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    user: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
     """What a sandbox is started from; made from a task by the engine."""
 
-    workdir: str = "/app"
+    workdir: str = DEFAULT_WORKDIR
+    """Empty: the image's own, else /app."""
     env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """On top of the image's own."""
     user: str | None = None
+    """None: the image's own."""
     files: tuple[Placement, ...] = ()
     network: bool = False
     limits: Limits = field(default_factory=Limits)
     image: str | None = None
     dockerfile: Path | None = None
+    imitation: Imitation = field(default_factory=Imitation)
+    """What the image would have set, where none is built (local only)."""
     private: tuple[str, ...] = ()
     """Further top-level folders that are writable, such as /logs or /tests."""
     readonly: tuple[Path, ...] = ()
@@ -82,7 +99,8 @@ class ExecResult:
 
     `exit_code` is 128 + signal for a killed command, and None where it is not known because the kept
     shell was lost (`shell_lost`). A call that ran out of time has `timed_out` and what it had printed.
-    `late` holds output that background processes wrote since the call before.
+    `late` holds output that background processes wrote since the call before. `over_limit` says that a
+    limit of the sandbox (memory, files, processes) ended the call; the end of stderr says which.
     """
 
     exit_code: int | None
@@ -91,6 +109,7 @@ class ExecResult:
     duration_s: float
     timed_out: bool = False
     shell_lost: bool = False
+    over_limit: bool = False
     late: str = ""
 
 
@@ -134,7 +153,12 @@ class Sandbox(Protocol):
 
     @property
     def image_digest(self) -> str | None:
-        """Digest of the image; None where there is none."""
+        """Digest of the image, which did all that its Dockerfile says; None where there is none."""
+        ...
+
+    @property
+    def build_s(self) -> float | None:
+        """Seconds of `start` that went into finding, fetching or building the image; None where there is none."""
         ...
 
     async def start(self) -> None:
@@ -150,8 +174,12 @@ class Sandbox(Protocol):
         user: str | None = None,
         stdin: bytes | None = None,
         timeout_s: float | None = None,
+        on_cut: Callable[[ExecResult], None] | None = None,
     ) -> ExecResult:
-        """Run a shell line (str) or a program with arguments (sequence), in `workdir` unless `cwd` is given."""
+        """Run a shell line (str) or a program with arguments (sequence), in `workdir` unless `cwd` is given.
+
+        Where the caller is cancelled the call is killed first, and `on_cut` gets what it had printed.
+        """
         ...
 
     async def write_file(self, path: str, data: bytes, *, executable: bool = False) -> None:

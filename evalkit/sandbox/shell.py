@@ -81,6 +81,8 @@ class Call:
     stdin: bytes | None = None
     timeout_s: float | None = None
     output_bytes: int = 1024 * 1024
+    on_cut: Callable[[ExecResult], None] | None = None
+    """Gets what a call had printed whose caller is cancelled."""
 
 
 class CallNotStarted(Exception):
@@ -184,6 +186,8 @@ class KeptShell:
                 self.lost = True
             except asyncio.CancelledError:
                 await finish(self._kill(frame))
+                if call.on_cut is not None:
+                    call.on_cut(self._result(frame, time.monotonic() - began, timed_out=True))
                 raise
             if timed_out:
                 await finish(self._kill(frame))
@@ -199,9 +203,9 @@ class KeptShell:
         if not frame.ended:
             for reader in frame.readers.values():
                 reader.flush()
-        for note in self._notes:
+        notes, self._notes = self._notes, []
+        for note in notes:
             frame.stderr.add(f"{note}\n".encode())
-        self._notes.clear()
         late, self._late = self._late, Capture(LATE_BYTES)
         return ExecResult(
             exit_code=KILLED if timed_out else frame.exit_code,
@@ -210,6 +214,7 @@ class KeptShell:
             duration_s=duration_s,
             timed_out=timed_out,
             shell_lost=self.lost,
+            over_limit=bool(notes),
             late=late.result().text,
         )
 

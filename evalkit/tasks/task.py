@@ -154,7 +154,12 @@ class Task:
         `${NAME:-other}` gives `other`: variables of the host never enter a sandbox by themselves, and an
         entry that needs one is left out (and warned about).
         """
-        return {**self.recipe.env, **resolved(self.harbor.environment.env)}
+        return {**self.recipe.env, **self.own_env}
+
+    @property
+    def own_env(self) -> Mapping[str, str]:
+        """Variables of `[environment.env]` alone; those of the host as in `env`."""
+        return resolved(self.harbor.environment.env)
 
     @property
     def verifier_env(self) -> Mapping[str, str]:

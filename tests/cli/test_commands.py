@@ -46,7 +46,7 @@ def test_a_misspelling_is_answered_with_what_was_meant_and_exit_2(command, args,
     [
         (("run", "core", "--model", "openai/gpt-5"), "no endpoint for the provider 'openai' yet"),
         (("run", "core", "--thinking", "high"), "cannot be given the thinking budget"),
-        (("run", "core", "--sandbox", "docker"), "--sandbox local"),
+        (("run", "core", "--sandbox", "dokcer"), "Did you mean docker?"),
         (("run", "core", "--task", "nothing*"), "no task matches"),
         (("run", "core", "--epochs", "0"), "greater than or equal to 1"),
         (("run", "core", "--time-limit", "-1"), "--time-limit"),

@@ -87,13 +87,31 @@ def make_suite(tmp_path: Path) -> MakeSuite:
 
 @pytest.fixture
 def run_suite(tmp_path: Path, local_support: None) -> RunSuite:
-    """Run a suite for real and open what was recorded."""
+    """Run a suite for real in the local sandbox and open what was recorded."""
+    return _runner(tmp_path)
 
+
+@pytest.fixture
+def run_docker(tmp_path: Path, docker_support: None) -> RunSuite:
+    """The same in the docker sandbox."""
+    return _runner(tmp_path, sandbox="docker")
+
+
+@pytest.fixture
+def run_any(tmp_path: Path, sandbox_kind: str) -> RunSuite:
+    """The same in each sandbox that can be had here."""
+    return _runner(tmp_path, sandbox=sandbox_kind)
+
+
+def _runner(tmp_path: Path, **always: object) -> RunSuite:
     def run(suite: Path, *models: str, out: str = "run", **flags: object) -> Run:
         from evalkit.engine.start import start
 
         asked = RunFlags(
-            suites=(str(suite),), models=models or ("scripted/oracle",), out=tmp_path / out, **flags
+            suites=(str(suite),),
+            models=models or ("scripted/oracle",),
+            out=tmp_path / out,
+            **{**always, **flags},
         )
         return evalkit.load(start(prepare(asked), Quiet()).path)
 

@@ -1,4 +1,4 @@
-"""Any Inspect task can run in evalkit's local sandbox."""
+"""Any Inspect task can run in evalkit's sandboxes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from inspect_ai.util import OutputLimitExceededError, sandbox
 
 from evalkit.errors import ModelError
 
-pytestmark = pytest.mark.local
-
 
 @pytest.fixture
-def inside(tmp_path: Path, local_support: None):
+def inside(tmp_path: Path, sandbox_kind: str):
     """Run a coroutine as the solver of an Inspect sample whose sandbox is ours; returns what it returned."""
 
-    def run(work, **sample):
+    def run(work, config: str | None = None, **sample):
+        provider = f"evalkit-{sandbox_kind}"
         results = []
 
         @solver
@@ -32,7 +31,9 @@ def inside(tmp_path: Path, local_support: None):
             return solve
 
         task = inspect_ai.Task(
-            dataset=MemoryDataset([Sample("go", id="one", **sample)]), solver=plain(), sandbox="evalkit-local"
+            dataset=MemoryDataset([Sample("go", id="one", **sample)]),
+            solver=plain(),
+            sandbox=provider if config is None else (provider, config),
         )
         (log,) = inspect_ai.eval(
             task,
@@ -97,12 +98,30 @@ def test_a_samples_files_and_setup_are_there(inside):
     assert inside(work, files={"given.txt": "given\n"}, setup="echo made > made.txt") == "given\nmade\n"
 
 
-def test_it_is_isolated(inside):
+def test_it_has_no_network(inside):
     async def work(box):
-        networks = await box.exec(["cat", "/proc/net/dev"])
-        return networks.stdout.count(":"), (await box.exec(["cat", "/etc/shadow"])).success
+        return [
+            name for name in (await box.exec(["cat", "/proc/net/dev"])).stdout.split() if name.endswith(":")
+        ]
 
-    assert inside(work) == (1, False)
+    assert inside(work) == ["lo:"]
+
+
+@pytest.mark.parametrize("sandbox_kind", [pytest.param("docker", marks=pytest.mark.docker)])
+def test_a_dockerfile_says_what_it_is_made_from(inside, tmp_path, sandbox_kind, docker_support):
+    (tmp_path / "Dockerfile").write_text("FROM debian:bookworm-slim\nENV FROM_IMAGE=yes\nWORKDIR /srv/own\n")
+
+    async def work(box):
+        return (await box.exec(["sh", "-c", "echo $FROM_IMAGE; pwd"])).stdout
+
+    assert inside(work, str(tmp_path / "Dockerfile")) == "yes\n/srv/own\n"
+
+
+@pytest.mark.parametrize("sandbox_kind", [pytest.param("docker", marks=pytest.mark.docker)])
+def test_a_compose_file_is_refused_by_name(inside, tmp_path, sandbox_kind, docker_support):
+    (tmp_path / "compose.yaml").write_text("services: {}\n")
+    with pytest.raises(AssertionError, match=r"cannot be made from .*compose\.yaml"):
+        inside(lambda box: None, str(tmp_path / "compose.yaml"))
 
 
 def test_a_scripted_model_outside_a_trial_says_where_it_plays():

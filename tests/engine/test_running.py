@@ -113,14 +113,14 @@ def test_hostile_output_is_stored_as_valid_text_and_secrets_are_not(make_suite, 
 
 
 def test_a_time_limit_cuts_the_agent_off_and_what_it_did_is_graded(make_suite, run_suite):
-    solve = "# step: Write.\necho done > out\n# step: Dawdle.\nsleep 60\n"
+    solve = "# step: Write.\necho done > out\n# step: Dawdle.\necho so far; sleep 60\n"
     run = run_suite(make_suite(one={"solution/solve.sh": solve}), time_limit_s=1.5)
     trial, steps = run.trial(run.rows()[0].trial_id)
     assert (trial.status, trial.stop_reason) == ("passed", "time_limit")
     assert trial.agent_s < 10
     acts = [step for step in steps if isinstance(step, Act)]
     assert acts[-1].error_kind == "limit"
-    assert acts[-1].exit_code is None
+    assert (acts[-1].exit_code, acts[-1].stdout, acts[-1].observation) == (137, "so far\n", None)
     assert steps[-1].event == "limit"
 
 

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from evalkit.errors import SandboxError
-from evalkit.sandbox import Environment, Limits
+from evalkit.sandbox import Environment, ExecResult, Limits
 from evalkit.sandbox.local.provider import LocalSandbox
 
 pytestmark = [pytest.mark.anyio, pytest.mark.local]
@@ -256,6 +256,18 @@ async def test_halt_ends_a_running_call(sandbox: LocalSandbox) -> None:
     assert (result.exit_code, result.shell_lost, result.stdout.text) == (None, True, "begun\n")
 
 
+async def test_a_call_whose_caller_is_cancelled_hands_over_what_it_had_printed(open_local) -> None:
+    sandbox = await open_local()
+    cut: list[ExecResult] = []
+    call = asyncio.create_task(sandbox.exec("echo begun; sleep 60", on_cut=cut.append))
+    await asyncio.sleep(0.5)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert [(result.stdout.text, result.exit_code) for result in cut] == [("begun\n", 137)]
+    assert await out(sandbox, "echo next; pgrep sleep") == "next\n"
+
+
 # Limits
 
 
@@ -303,6 +315,7 @@ async def test_many_files_over_the_storage_limit_are_stopped_and_can_be_removed(
     fill = "i=0; while :; do head -c 5000000 /dev/zero > f$i; i=$((i+1)); sleep 0.05; done"
     result = await sandbox.exec(fill, timeout_s=30)
     assert not result.timed_out
+    assert result.over_limit
     assert "evalkit: stopped: files over the limit of 20 MB" in result.stderr.text
     tidy = await sandbox.exec("sleep 1.2; rm -f f*; ls")
     assert (tidy.exit_code, tidy.stdout.text) == (0, "")

@@ -339,11 +339,6 @@ def test_a_scratch_folder_that_nobody_may_enter_is_named(local_support: None, tm
 # The registry
 
 
-def test_docker_is_not_there_yet() -> None:
-    with pytest.raises(UsageError, match="not available in this version"):
-        open_sandbox("docker", Environment(), run_id="run", trial_id="trial")
-
-
 def test_a_misspelt_sandbox_is_answered_with_the_nearest() -> None:
     with pytest.raises(UsageError) as refused:
         open_sandbox("locl", Environment(), run_id="run", trial_id="trial")

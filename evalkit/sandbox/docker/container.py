@@ -20,6 +20,8 @@ DEFAULT_MEMORY_MB = 4096
 DEFAULT_STORAGE_MB = 10240
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  -- a path inside the container
 SHARED_MEMORY_MB = 64
+OPEN_FILES = 4096
+"""Of one process. Named, because engines otherwise ask for more than some hosts may grant."""
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
 """What root inside keeps, all of it over the container's own files and processes only.
 
@@ -92,7 +94,11 @@ def host_config(environment: Environment, engine: Engine, runtime: str | None) -
         "mem_limit": memory,
         "memswap_limit": memory,
         "pids_limit": limits.pids + 1,
-        "ulimits": [Ulimit(name="core", soft=0, hard=0), Ulimit(name="fsize", soft=storage, hard=storage)],
+        "ulimits": [
+            Ulimit(name="core", soft=0, hard=0),
+            Ulimit(name="fsize", soft=storage, hard=storage),
+            Ulimit(name="nofile", soft=OPEN_FILES, hard=4 * OPEN_FILES),
+        ],
         "mounts": [Mount(SHARED_MEMORY, None, type="volume", no_copy=True, driver_config=driver)],
     }
     if limits.cpus is not None:

@@ -82,10 +82,11 @@ class PathStatus:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image that is there. `user` is who its programs run as."""
+    """An image that is there. `user` is who its programs run as, `workdir` where; empty where it does not say."""
 
     id: str
     user: str
+    workdir: str
     bytes: int
 
 
@@ -206,6 +207,9 @@ class Engine:
     def processes(self, container: str) -> int:
         """How many processes live inside, with process 1; counted from outside."""
         with translated("list the container's processes"):
+            if self.version.name == "podman":  # which would list them by a program of the image
+                said = self._client.stats(container, stream=False, one_shot=True)
+                return int(said["pids_stats"]["current"])
             return len(self._client.top(container).get("Processes") or [])
 
     def written_bytes(self, container: str) -> int:
@@ -287,7 +291,12 @@ class Engine:
         with translated(f"find the image {name}"):
             found = self._client.inspect_image(name)
             config = found.get("Config") or {}
-            return Image(str(found["Id"]), str(config.get("User") or ""), int(found.get("Size") or 0))
+            return Image(
+                str(found["Id"]),
+                str(config.get("User") or ""),
+                str(config.get("WorkingDir") or ""),
+                int(found.get("Size") or 0),
+            )
 
     def pull(self, name: str) -> Generator[str]:
         """Fetch an image; yields what the engine says meanwhile. Raises SandboxError."""

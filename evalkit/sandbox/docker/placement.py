@@ -19,7 +19,7 @@ _ROOT = Owner()
 
 
 class Placements:
-    """One tar of everything that is placed, and the folders that it needs. Owned by root, modes as they are."""
+    """One tar of everything that is placed, and the folders that it needs. Owned by root, readable by all."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  -- closed by `close`
@@ -39,7 +39,11 @@ class Placements:
         try:
             mode = placement.source.lstat().st_mode
             if stat.S_ISREG(mode):
-                self._file_at(target, os.open(placement.source, os.O_RDONLY | os.O_CLOEXEC), mode)
+                self._file_at(
+                    target,
+                    os.open(placement.source, os.O_RDONLY | os.O_CLOEXEC),
+                    mode | (0o111 if placement.executable else 0),
+                )
             elif stat.S_ISDIR(mode):
                 self._folder(target)
                 self._take_folder(placement.source, target)
@@ -87,7 +91,8 @@ class Placements:
         with os.fdopen(handle, "rb") as content:
             self._claim(target, "file")
             size = os.fstat(content.fileno()).st_size
-            self._upload.file(target, mode & 0o777, _ROOT, size, content)
+            # Two modes only, so that the umask of a checkout makes no difference to a trial.
+            self._upload.file(target, 0o755 if mode & 0o111 else 0o644, _ROOT, size, content)
 
     def _folder(self, path: str) -> None:
         if self._placed.get(path) is not None:

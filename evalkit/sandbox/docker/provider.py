@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shlex
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from anyio import to_thread
@@ -26,7 +27,7 @@ from evalkit.sandbox.docker.transfer import Owner, Upload
 from evalkit.sandbox.docker.warden import Warden
 from evalkit.sandbox.docker.watchdog import Watchdog
 from evalkit.sandbox.docker.wire import Wire
-from evalkit.sandbox.protocol import Deliverable, Entry, Environment, ExecResult
+from evalkit.sandbox.protocol import DEFAULT_WORKDIR, Deliverable, Entry, Environment, ExecResult
 from evalkit.sandbox.shell import Call, CallNotStarted, KeptShell, checked_env, command_line
 from evalkit.sandbox.shielded import finish
 from evalkit.trajectory.artifacts import ArtifactStore
@@ -42,13 +43,14 @@ class DockerSandbox:
         self, environment: Environment, *, run_id: str, trial_id: str, runtime: str | None = None
     ) -> None:
         checked_env(environment.env)
-        self._workdir = clean_path(environment.workdir)
+        self._workdir = clean_path(environment.workdir or DEFAULT_WORKDIR)
         self._environment = environment
         self._run, self._trial = run_id, trial_id
         self._asked_runtime = runtime
         self._name = container.new_name()
         self._engine_or_none: Engine | None = None
         self._image: Image | None = None
+        self._build_s: float | None = None
         self._warden: Warden | None = None
         self._shells: dict[str, tuple[KeptShell, DockerChannel]] = {}
         self._watch: asyncio.Task[None] | None = None
@@ -75,6 +77,11 @@ class DockerSandbox:
         """The image's id, a digest of its configuration and layers; None before the start."""
         return None if self._image is None else self._image.id
 
+    @property
+    def build_s(self) -> float | None:
+        """Seconds that finding, fetching or building the image took so far; None before that began."""
+        return self._build_s
+
     async def start(self) -> None:
         """Find or build the image, make the container and its files, start the kept shell.
 
@@ -97,6 +104,7 @@ class DockerSandbox:
         user: str | None = None,
         stdin: bytes | None = None,
         timeout_s: float | None = None,
+        on_cut: Callable[[ExecResult], None] | None = None,
     ) -> ExecResult:
         """Run a command in the kept shell of its user; see the protocol. Commands take turns.
 
@@ -110,6 +118,7 @@ class DockerSandbox:
             stdin=stdin,
             timeout_s=timeout_s,
             output_bytes=self._environment.limits.output_bytes,
+            on_cut=on_cut,
         )
         async with self._turn:
             result = await self._run_call(call, user or self._user)
@@ -193,7 +202,13 @@ class DockerSandbox:
 
     async def _start(self) -> None:
         engine = self._engine_or_none = await outside(connect)
-        self._image = await self._find_image(engine)
+        began = time.perf_counter()
+        try:
+            self._image = await self._find_image(engine)
+        finally:
+            self._build_s = time.perf_counter() - began
+        if not self._environment.workdir and self._image.workdir not in {"", "/"}:
+            self._workdir = clean_path(self._image.workdir)
         async with self._starting:
             await finish(self._launch(engine, self._image))
         async with self._turn:

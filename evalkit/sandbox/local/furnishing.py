@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from evalkit.errors import SandboxError, TaskError
@@ -13,7 +14,7 @@ from evalkit.sandbox.local.bubblewrap import SHARED_FOLDERS, STAGE, SYSTEM_LINKS
 from evalkit.sandbox.local.placement import place_files
 from evalkit.sandbox.local.tree import Tree
 from evalkit.sandbox.local.watchdog import Bounds
-from evalkit.sandbox.protocol import Environment, Limits
+from evalkit.sandbox.protocol import DEFAULT_WORKDIR, Environment, Limits
 from evalkit.sandbox.shell import checked_env
 from evalkit.sandbox.walk import OPEN_FOLDER, walk
 
@@ -55,6 +56,17 @@ def user_named(name: str | None) -> etc.User:
     return etc.User(name, 1000, f"/home/{name}")
 
 
+def imitated(environment: Environment) -> Environment:
+    """The same with what its image would have set."""
+    image = environment.imitation
+    return replace(
+        environment,
+        workdir=environment.workdir or image.workdir or DEFAULT_WORKDIR,
+        env={**image.env, **environment.env},
+        user=image.user if environment.user is None else environment.user,
+    )
+
+
 def private_tops(environment: Environment) -> frozenset[str]:
     """Names of the top-level folders that this sandbox gets for itself.
 
@@ -69,7 +81,7 @@ def private_tops(environment: Environment) -> frozenset[str]:
         if parts[0] in _HOST_OWN:
             raise TaskError(
                 f"{path} lies in a folder that the local sandbox shares with the machine",
-                hint="This task needs the docker sandbox, which comes with a later version.",
+                hint="This task needs docker: --sandbox docker.",
             )
         tops.add(parts[0])
     for path in environment.files:

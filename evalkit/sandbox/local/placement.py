@@ -27,7 +27,7 @@ def place_files(tree: Tree, placement: Placement) -> None:
                 placement.source.open("rb") as source,
                 tree.parent_of(placement.target, make=True) as (folder, name),
             ):
-                _write(folder, name, source.fileno(), mode)
+                _write(folder, name, source.fileno(), mode | (0o111 if placement.executable else 0))
         elif stat.S_ISDIR(mode):
             tree.make_folder(placement.target)
             _place_folder(tree, placement)

@@ -57,7 +57,7 @@ class LocalSandbox:
     """One trial's sandbox; see `evalkit.sandbox.protocol.Sandbox`."""
 
     def __init__(self, environment: Environment, *, run_id: str, trial_id: str) -> None:
-        self._environment = environment
+        self._environment = furnishing.imitated(environment)
         self._run, self._trial = run_id, trial_id
         self._account = account()
         self._bwrap: Bubblewrap | None = None
@@ -91,6 +91,11 @@ class LocalSandbox:
         """None: the programs are the machine's own."""
         return None
 
+    @property
+    def build_s(self) -> float | None:
+        """None: there is no image."""
+        return None
+
     async def start(self) -> None:
         """Make the files and start the kept shell. Where it fails nothing is left behind."""
         if self._stopped or self._scratch is not None:
@@ -121,6 +126,7 @@ class LocalSandbox:
         user: str | None = None,
         stdin: bytes | None = None,
         timeout_s: float | None = None,
+        on_cut: Callable[[ExecResult], None] | None = None,
     ) -> ExecResult:
         """Run a command in the kept shell; see the protocol. Commands take turns.
 
@@ -135,6 +141,7 @@ class LocalSandbox:
             stdin=stdin,
             timeout_s=timeout_s,
             output_bytes=self._environment.limits.output_bytes,
+            on_cut=on_cut,
         )
         async with self._turn:
             return await self._run_call(call)

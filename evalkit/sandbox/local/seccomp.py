@@ -106,7 +106,7 @@ def program(machine: str | None = None) -> bytes:
     if architecture is None:
         raise SandboxError(
             f"there is no system call filter for {machine} processors",
-            hint=f"The local sandbox runs on {' and '.join(ARCHITECTURES)}; docker comes with a later version.",
+            hint=f"The local sandbox runs on {' and '.join(ARCHITECTURES)}; elsewhere use docker: --sandbox docker.",
         )
     return b"".join(_instructions(architecture))
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from evalkit.errors import SandboxError
 from evalkit.sandbox.local import bubblewrap, scratch, seccomp
 
-_ELSEWHERE = "or run evalkit on a machine that allows it (the docker sandbox comes with a later version)"
+_ELSEWHERE = "or use a container engine: --sandbox docker"
 _CONTAINER_HINT = (
     "Start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined, "
-    "or run evalkit on the host."
+    "run evalkit on the host, or give it an engine's socket and use --sandbox docker."
 )
 
 
