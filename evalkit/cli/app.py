@@ -7,7 +7,6 @@ they run, so that `evalkit --help` stays fast.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
 import typer
@@ -15,11 +14,12 @@ import typer
 from evalkit.cli.doctor import doctor
 from evalkit.cli.group import NearestMatch
 from evalkit.cli.init import init
+from evalkit.cli.interrupt import CODE, Interrupted, Interrupts, ReaderGone, end_at_once
 from evalkit.cli.resume import resume
 from evalkit.cli.run import run
 from evalkit.cli.show import show
 from evalkit.cli.suite import suite_app
-from evalkit.errors import EvalkitError
+from evalkit.errors import EvalkitError, UsageError
 
 app = typer.Typer(
     name="evalkit",
@@ -60,38 +60,46 @@ app.command()(init)
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:  # under nohup it is ignored, and stays so
-            signal.signal(number, _as_interrupt)
     try:
-        app(prog_name="evalkit")
-    except EvalkitError as error:
-        from evalkit.cli.console import note, printable
-
-        note(f"{error.where}: {error.message}" if error.where else error.message)
-        if error.hint:
-            typer.echo(f"  {printable(error.hint)}", err=True)
-        sys.exit(error.exit_code)
+        with Interrupts() as interrupts:
+            code = _code(interrupts)
+            if interrupts.count:
+                end_at_once(code)
     except KeyboardInterrupt:
+        end_at_once(CODE)
+    sys.exit(code)
+
+
+def _code(interrupts: Interrupts) -> int:
+    """Do what was asked; returns the exit code."""
+    try:
+        app(prog_name="evalkit", obj=interrupts)
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else int(done.code is not None)
+    except EvalkitError as error:
+        return _answer(error)
+    except (Interrupted, KeyboardInterrupt):
         typer.echo("evalkit: interrupted", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
+        return CODE
+    except ReaderGone:
         # Whoever read our output has gone, as `head` does: end as a program that SIGPIPE ends, without a word.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        return 141
     except OSError as error:
-        from evalkit.cli.console import note
-
-        note(f"{error.filename or 'the system'}: {error.strerror or error}")
-        typer.echo(
-            "  Check that this folder, the home folder and the disk are there and can be written to.",
-            err=True,
+        return _answer(
+            UsageError(
+                error.strerror or str(error),
+                where=str(error.filename or "the system"),
+                hint="Check that this folder, the home folder and the disk are there and can be written to.",
+            )
         )
-        sys.exit(2)
+    return 0
 
 
-def _as_interrupt(*_: object) -> None:
-    """A cancelled CI job or a closed terminal ends a run as cleanly as Ctrl-C does."""
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # in the background of a shell script
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.kill(os.getpid(), signal.SIGINT)
+def _answer(error: EvalkitError) -> int:
+    from evalkit.cli.console import note, printable
+
+    note(f"{error.where}: {error.message}" if error.where else error.message)
+    if error.hint:
+        typer.echo(f"  {printable(error.hint)}", err=True)
+    return error.exit_code

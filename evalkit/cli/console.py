@@ -16,14 +16,26 @@ from rich.markup import escape
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+class _Results(Console):
+    def on_broken_pipe(self) -> None:
+        """End as other programs do whose output nobody reads any more; Rich's own way is exit code 1."""
+        raise BrokenPipeError
+
+
+class _Notes(Console):
+    def on_broken_pipe(self) -> None:
+        """Go on in silence: nobody's trials end because nobody looks at the progress any more."""
+        self.quiet = True
+
+
 def stdout() -> Console:
     """The console for results."""
-    return Console(highlight=False, soft_wrap=False, emoji=False)
+    return _Results(highlight=False, soft_wrap=False, emoji=False)
 
 
 def stderr() -> Console:
     """The console for notes and progress."""
-    return Console(stderr=True, highlight=False, emoji=False)
+    return _Notes(stderr=True, highlight=False, emoji=False)
 
 
 def note(text: str) -> None:

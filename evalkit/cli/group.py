@@ -1,10 +1,12 @@
-"""How is a misspelt verb answered?"""
+"""How is a misspelt verb answered, and what do verbs raise that Typer must not answer in its own ways?"""
 
 from __future__ import annotations
 
 import difflib
 
 from typer.core import TyperGroup
+
+from evalkit.cli.interrupt import Interrupted, ReaderGone
 
 
 class NearestMatch(TyperGroup):
@@ -19,3 +21,12 @@ class NearestMatch(TyperGroup):
             guess = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(names)}."
             ctx.fail(f"there is no command '{name}'. {guess}")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx):  # type: ignore[no-untyped-def]
+        """Run the verb. Raises Interrupted and ReaderGone for the two that Typer turns into exit codes of its own."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Interrupted from error
+        except BrokenPipeError as error:
+            raise ReaderGone from error

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Generator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from evalkit.cli.interrupt import CODE, Interrupts
 from evalkit.errors import Incomplete
 
 if TYPE_CHECKING:
     from evalkit.engine.run import RunResult
+
+
+@contextlib.contextmanager
+def running(ctx: typer.Context, run: Path) -> Generator[None, None, None]:
+    """While trials run: an interrupt, wherever it strikes, says how the run is gone on with."""
+    from evalkit.trajectory.layout import manifest_file
+
+    interrupts = ctx.find_object(Interrupts)
+    with contextlib.nullcontext() if interrupts is None else interrupts.of(run):
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not manifest_file(run).is_file():
+                raise  # there is no run yet
+            raise _interrupted(run) from None
 
 
 def end_run(result: RunResult, *, json: bool) -> None:
@@ -25,8 +44,7 @@ def end_run(result: RunResult, *, json: bool) -> None:
     else:
         print_run(finished)
     if result.interrupted:
-        typer.echo(f"evalkit: interrupted; go on with: evalkit resume {result.path}", err=True)
-        raise typer.Exit(130)
+        raise _interrupted(result.path)
     rows = finished.rows()
     unscored = [trial for trial in rows if trial.status == "unscored"]
     if unscored:
@@ -38,3 +56,8 @@ def end_run(result: RunResult, *, json: bool) -> None:
             if again
             else "The task or its grader is the cause: repair it, then start a new run.",
         )
+
+
+def _interrupted(run: Path) -> typer.Exit:
+    typer.echo(f"evalkit: interrupted; go on with: evalkit resume {run}", err=True)
+    return typer.Exit(CODE)

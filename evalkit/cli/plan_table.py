@@ -22,7 +22,7 @@ def print_plan(prepared: Prepared) -> None:
     agents = ", ".join(agent.id for agent in prepared.agents)
     console.print(printable(f"agents    {agents}"), markup=False, soft_wrap=True)
     console.print(f"epochs    {epochs}")
-    console.print(f"sandbox   {prepared.sandbox}, at most {prepared.max_trials} trials at once")
+    console.print(f"sandbox   {prepared.sandbox}, {_at_once(prepared.max_trials)}")
     console.print(f"trials    {len(prepared.plan)}")
     console.print(f"cost      {_cost(prepared)}")
     console.print(printable(f"out       {prepared.out}"), markup=False, soft_wrap=True)
@@ -37,7 +37,7 @@ def plan_as_json(prepared: Prepared) -> dict[str, object]:
         ],
         "agents": [{"agent": agent.id, "digest": agent.digest} for agent in prepared.agents],
         "sandbox": prepared.sandbox,
-        "max_trials": prepared.max_trials,
+        "max_trials": prepared.max_trials or "adaptive",
         "out": str(prepared.out),
         "cost_ceiling_usd": prepared.cost_ceiling_usd,
         "trials": [
@@ -51,6 +51,12 @@ def plan_as_json(prepared: Prepared) -> dict[str, object]:
             for trial in prepared.plan
         ],
     }
+
+
+def _at_once(max_trials: int | None) -> str:
+    if max_trials is None:
+        return "as many trials at once as this machine takes"
+    return f"at most {max_trials} trials at once"
 
 
 def _cost(prepared: Prepared) -> str:

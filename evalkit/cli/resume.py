@@ -7,19 +7,36 @@ from typing import Annotated
 
 import typer
 
+from evalkit.errors import SandboxError
+
 
 def resume(
+    ctx: typer.Context,
     run: Annotated[str, typer.Argument(help="Folder of the run, or `latest`.")] = "latest",
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Go on with a run: run what is missing, and try again what is unscored."""
-    from evalkit.cli.outcome import end_run
+    from evalkit.cli.outcome import end_run, running
     from evalkit.cli.progress import live_progress
     from evalkit.trajectory.locate import local_run
 
     folder: Path = local_run(run)
-    with live_progress(total=None) as progress:
-        from evalkit.engine.start import resume as go_on
+    with running(ctx, folder):
+        _clean()
+        with live_progress(total=None) as progress:
+            from evalkit.engine.start import resume as go_on
 
-        result = go_on(folder, progress)
-    end_run(result, json=json)
+            result = go_on(folder, progress)
+        end_run(result, json=json)
+
+
+def _clean() -> None:
+    """Remove the sandboxes of processes that are gone, as `doctor --clean` does."""
+    from evalkit.cli.console import note
+    from evalkit.sandbox import clean_sandboxes
+
+    try:
+        for removed in clean_sandboxes():
+            note(f"removed what a killed process left: {removed}")
+    except SandboxError as error:
+        note(f"warning: not looked for what killed processes left: {error.message}")

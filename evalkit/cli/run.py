@@ -18,6 +18,7 @@ LOUD = (
 
 
 def run(
+    ctx: typer.Context,
     suites: Annotated[
         list[str] | None, typer.Argument(metavar="SUITE", help="Suites by name or path.")
     ] = None,
@@ -52,6 +53,7 @@ def run(
 ) -> None:
     """Run suites in sandboxes and record every step."""
     from evalkit.cli.console import note
+    from evalkit.cli.outcome import running
     from evalkit.engine.prepare import RunFlags, prepare
 
     flags = RunFlags(
@@ -74,7 +76,11 @@ def run(
         note(f"warning: {warning}")
     if prepared.oracle_by_default:
         note(LOUD)
-    (_show_plan if dry_run else _start)(prepared, json=json)
+    if dry_run:
+        _show_plan(prepared, json=json)
+        return
+    with running(ctx, prepared.out):
+        _start(prepared, json=json)
 
 
 def _show_plan(prepared: Prepared, *, json: bool) -> None:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import zipfile
+import zlib
 from pathlib import Path
 from typing import cast
 
+from evalkit.trajectory.folder import delete_files, names_in
 from evalkit.trajectory.redaction import redact
+
+_UNFINISHED = re.compile(r"[^/]*\.part|\.inspect_tmp_[^/]*")
+"""What we, and what Inspect, were writing when the process died."""
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError)
+"""What reading a damaged or hostile zip file raises."""
 
 
 def redact_logs(folder: Path) -> None:
-    """Write every `.eval` file below a folder again with what looks like a secret redacted.
+    """Write every `.eval` file of a folder again with what looks like a secret redacted, and delete unfinished files.
 
-    One member of a log is in memory at a time. A log that is no zip file (cut off by a crash) is deleted: it
-    could not be redacted, and the record holds everything that it held.
+    One member of a log is in memory at a time. A log that cannot be redacted (cut off by a crash, no room on the
+    disk) is deleted: the record holds everything that it held.
     """
-    for log in sorted(folder.glob("*.eval")):
-        if zipfile.is_zipfile(log):
-            _redact_log(log)
-        else:
-            log.unlink()
+    names = names_in(folder)
+    delete_files(folder, filter(_UNFINISHED.fullmatch, names))
+    for name in names:
+        if name.endswith(".eval") and not _redact_log(folder / name):
+            delete_files(folder, [name])
 
 
-def _redact_log(log: Path) -> None:
+def _redact_log(log: Path) -> bool:
     part = log.with_suffix(".part")
     try:
         with zipfile.ZipFile(log) as old, zipfile.ZipFile(part, "w") as new:
@@ -35,8 +44,11 @@ def _redact_log(log: Path) -> None:
                     )
                 new.writestr(member, data, compress_type=member.compress_type)
         part.replace(log)
-    finally:
-        part.unlink(missing_ok=True)
+    except (*_DAMAGED, OSError):
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        return False
+    return True
 
 
 def _redacted(value: object) -> object:

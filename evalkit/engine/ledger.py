@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypedDict, TypeVar
+from typing import Literal, TypedDict, TypeVar
 
 from evalkit.engine.boundary import Failure
 from evalkit.engine.loop import Outcome
 from evalkit.engine.plan import PlannedTrial
-from evalkit.engine.recorder import Recorder, now
+from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.grading.verdict import Verdict
 from evalkit.trajectory.step import Think
 from evalkit.trajectory.trial import ReasoningSource, ReasoningVisibility, Status, StopReason, Trial
 
 Number = TypeVar("Number", int, float)
+Phase = Literal["start_s", "setup_s", "agent_s", "grade_s"]
 
 
 @dataclass(slots=True)
@@ -36,6 +38,16 @@ class Ledger:
     grader_digest: str | None = None
     failure: Failure | None = None
     cancelled: bool = False
+
+    @contextmanager
+    def clock(self, phase: Phase) -> Generator[None]:
+        """Adds what goes by inside to a phase's time, also when it ends in an error."""
+        watch = Stopwatch()
+        try:
+            yield
+        finally:
+            before: float | None = getattr(self, phase)
+            setattr(self, phase, (before or 0.0) + watch.seconds)
 
     def trial(
         self, planned: PlannedTrial, *, run_id: str, sandbox: str, host: str, recorder: Recorder

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageSystem,
+    ChatMessageTool,
     ChatMessageUser,
     GenerateConfig,
     Model,
@@ -56,13 +57,16 @@ class LoopInput:
     recorder: Recorder
     limits: AgentLimits
     config: GenerateConfig
+    messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
+    """What was said before, which grows."""
 
 
 async def react(given: LoopInput) -> Outcome:
     """The default loop: one generation, then its tool calls one after the other, again and again."""
-    recorder = given.recorder
-    messages: list[ChatMessage] = []
-    _tell(messages, recorder, ChatMessageSystem(content=SYSTEM))
+    recorder, messages = given.recorder, given.messages
+    if not messages:
+        _tell(messages, recorder, ChatMessageSystem(content=SYSTEM))
+    _answer_open_calls(messages)
     _tell(messages, recorder, ChatMessageUser(content=given.instruction))
     silent = 0
     while (reached := given.limits.reached(recorder)) is None:
@@ -86,6 +90,21 @@ async def react(given: LoopInput) -> Outcome:
             return Outcome("gave_up" if ending.impossible else "submitted", ending)
     recorder.event("limit", canonical_json({"limit": reached, "tokens": tokens_spent(recorder)}))
     return Outcome(reached)
+
+
+def _answer_open_calls(messages: list[ChatMessage]) -> None:
+    """Give every call a result that was left without, as a conversation cannot go on otherwise."""
+    answered = {message.tool_call_id for message in messages if isinstance(message, ChatMessageTool)}
+    calls = [
+        call
+        for message in messages
+        if isinstance(message, ChatMessageAssistant)
+        for call in message.tool_calls or ()
+        if call.id not in answered
+    ]
+    messages.extend(
+        ChatMessageTool(content="not run", tool_call_id=call.id, function=call.function) for call in calls
+    )
 
 
 def _tell(

@@ -57,7 +57,8 @@ def _check_environments(tasks: Sequence[Task], kind: str) -> None:
     for task in tasks:
         try:
             check_environment(kind, agent_environment(task, with_solution=True))
-            check_environment(kind, grader_environment(task))
+            for stage in task.stages:
+                check_environment(kind, grader_environment(task, stage))
         except TrialError as error:
             raise UsageError(
                 f"task '{task.id}' cannot run in the {kind} sandbox: {error.message}",
@@ -92,7 +93,7 @@ def _needs(tasks: Sequence[Task]) -> list[_Need]:
     for task in tasks:
         for program in task.programs:
             programs.setdefault(program, []).append(task.id)
-        for module in task.recipe.modules:
+        for module in task.modules:
             modules.setdefault(module, []).append(task.id)
     return [_Need(name, (*_PROGRAM, name), "", tuple(found)) for name, found in sorted(programs.items())] + [
         _Need(name, (*_MODULE, name), "Python module ", tuple(found))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from evalkit.engine.agent import Agent
 from evalkit.engine.limits import AgentLimits
 from evalkit.errors import UsageError
-from evalkit.grading.environment import refuse_unsupported, refuse_without_docker
+from evalkit.grading.unsupported import refuse_unsupported, refuse_without_docker
 from evalkit.sandbox import SandboxKind
 from evalkit.tasks.suite import Suite
 from evalkit.tasks.task import Task
@@ -89,5 +89,10 @@ def _limits(suite: Suite, task: Task, asked: Asked) -> AgentLimits:
     return AgentLimits(
         steps=asked.step_limit or suite.run.step_limit or DEFAULT_STEP_LIMIT,
         tokens=asked.token_limit or suite.run.token_limit,
-        time_s=asked.time_limit_s or task.agent_timeout_s or suite.run.time_limit_s,
+        time_s=asked.time_limit_s or _own_time(task) or suite.run.time_limit_s,
     )
+
+
+def _own_time(task: Task) -> float | None:
+    """Of a task with steps, its own limits are those of each step, and hold beside the trial's."""
+    return None if task.is_staged else task.agent_timeout_s

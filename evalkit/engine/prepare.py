@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import difflib
 import itertools
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from evalkit.engine.agent import Agent, make_agents
+from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.plan import Asked, PlannedTrial, make_plan
 from evalkit.engine.tool_settings import load_tool_settings
 from evalkit.errors import UsageError
-from evalkit.grading.environment import remarks
+from evalkit.grading.unsupported import remarks
 from evalkit.project import Project, RunDefaults, find_project
 from evalkit.sandbox import KINDS, SandboxKind
 from evalkit.tasks.suite import Suite, load_suite
@@ -52,7 +52,8 @@ class Prepared:
     sandbox: SandboxKind
     sandbox_runtime: str | None
     """The container runtime that evalkit.toml names; None: the engine's default."""
-    max_trials: int
+    max_trials: int | None
+    """None: as many at the same time as the machine takes."""
     out: Path
     readonly: tuple[Path, ...]
     """Further host folders that the local sandbox may read, from evalkit.toml."""
@@ -106,13 +107,14 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         time_limit_s=flags.time_limit_s or settings.time_limit_s,
     )
     plan = make_plan(suites, agents, asked)
+    refuse_oversized((trial.task for trial in plan), sandbox)
     return Prepared(
         suites=suites,
         agents=agents,
         plan=plan,
         sandbox=sandbox,
         sandbox_runtime=_runtime(project, sandbox),
-        max_trials=flags.max_trials or settings.max_trials or _suites_max(suites) or default_max_trials(),
+        max_trials=flags.max_trials or settings.max_trials or _suites_max(suites),
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
         warnings=_warnings(suites, plan),
@@ -124,11 +126,6 @@ def _warnings(suites: Sequence[Suite], plan: Sequence[PlannedTrial]) -> tuple[st
     tasks = {trial.task.path: trial.task for trial in plan}
     loading = [warning for suite in suites for warning in suite.warnings]
     return (*loading, *(remark for task in tasks.values() for remark in remarks(task)))
-
-
-def default_max_trials() -> int:
-    """Trials at the same time: two for each processor, at most 16."""
-    return min(16, 2 * (os.cpu_count() or 1))
 
 
 def _sandbox(kind: str) -> SandboxKind:

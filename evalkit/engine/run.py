@@ -7,10 +7,10 @@ import platform
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import anyio
 import inspect_ai
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog
@@ -20,6 +20,7 @@ from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
 from evalkit._content import ROOT
 from evalkit.engine.agent import Agent
+from evalkit.engine.capacity import Capacity
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
 from evalkit.engine.plan import PlannedTrial
@@ -30,10 +31,13 @@ from evalkit.engine.trial import RunContext, run_trial
 from evalkit.errors import EvalkitError, UsageError
 from evalkit.grading.environment import agent_environment
 from evalkit.models.scripted import find_persona
+from evalkit.trajectory.atomic import not_written
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
 
 _MARKUP = re.compile(r"\[/?[a-z ]+\]")
+_SYSTEM_ERROR = re.compile(r"(?:Errno |Error\()(\d+)")
+"""How an error that Inspect met while it wrote its own log tells its number."""
 
 
 @dataclass(slots=True)
@@ -56,10 +60,10 @@ def run_plan(
     sandbox_kind: str,
     sandbox_runtime: str | None,
     readonly: tuple[Path, ...],
-    max_trials: int,
+    capacity: Capacity,
     progress: Progress,
 ) -> RunResult:
-    """Run every planned trial, at most `max_trials` at once, and compact the run's files at the end.
+    """Run every planned trial, as many at once as there is capacity for, and compact the run's files at the end.
 
     `models` holds each agent's model by the agent's id.
     Trials that cannot be scored are rows like all others. Raises what stops the harness as a whole.
@@ -74,13 +78,14 @@ def run_plan(
         host=host_class(),
         writer=writer,
         progress=progress,
-        slots=anyio.CapacityLimiter(max_trials),
+        capacity=capacity,
         since_begin=Stopwatch(),
     )
-    tasks = _inspect_tasks(plan, models, context, result)
+    tasks = _inspect_tasks(plan, models, context)
     progress.planned(len(plan))
     logs: list[EvalLog] = []
     logs_folder = Path(writer.path) / "artifacts" / "inspect"
+    running = _running.set(_Running({one.trial_id(run_id): one for one in plan}, context, result))
     try:
         logs = inspect_ai.eval(  # pyright: ignore[reportUnknownMemberType]  Inspect's own
             tasks,
@@ -92,7 +97,7 @@ def run_plan(
             log_level="error",
             log_header_only=True,
             fail_on_error=False,
-            max_samples=max_trials,
+            max_samples=capacity.ceiling,
             max_tasks=len(tasks),
             score=False,
             ctl_server=False,
@@ -100,6 +105,8 @@ def run_plan(
         )
     except KeyboardInterrupt:
         result.interrupted = True
+    finally:
+        _running.reset(running)
     if result.broken is not None:
         raise result.broken
     redact_logs(logs_folder)
@@ -116,6 +123,8 @@ def _account_for(plan: Sequence[PlannedTrial], logs: Sequence[EvalLog], result: 
     if not result.interrupted and logs and not any(log.status == "cancelled" for log in logs):
         reasons = {log.error.message for log in logs if log.error is not None}
         why = "; ".join(sorted(reasons)) or "Inspect does not say why"
+        if disk := _SYSTEM_ERROR.search(why):
+            raise not_written(result.path, OSError(int(disk[1]), why))
         raise EvalkitError(
             f"{missing} of {len(plan)} trials were never begun: {why}",
             where=str(result.path),
@@ -131,7 +140,7 @@ def host_class() -> str:
 
 
 def _inspect_tasks(
-    plan: Sequence[PlannedTrial], models: Mapping[str, Model], context: RunContext, result: RunResult
+    plan: Sequence[PlannedTrial], models: Mapping[str, Model], context: RunContext
 ) -> list[inspect_ai.Task]:
     by_agent: defaultdict[str, list[PlannedTrial]] = defaultdict(list)
     for planned in plan:
@@ -140,7 +149,7 @@ def _inspect_tasks(
         inspect_ai.Task(
             name=f"evalkit-{number}",
             dataset=MemoryDataset([_sample(planned, context) for planned in trials]),
-            solver=_trial_solver({p.trial_id(context.run_id): p for p in trials}, context, result),
+            solver=_trial_solver(),
             model=models[agent],
         )
         for number, (agent, trials) in enumerate(by_agent.items())
@@ -179,17 +188,32 @@ def _sample(planned: PlannedTrial, context: RunContext) -> Sample:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """The run whose trials are being solved."""
+
+    plan: Mapping[str, PlannedTrial]
+    """By trial id."""
+    context: RunContext
+    result: RunResult
+
+
+_running: ContextVar[_Running] = ContextVar("evalkit_running")
+"""No parameter of the solver, because Inspect keeps and logs a copy of every parameter."""
+
+
 @solver
-def _trial_solver(plan: Mapping[str, PlannedTrial], context: RunContext, result: RunResult) -> Solver:
+def _trial_solver() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         del generate
-        if result.broken is not None:
+        run = _running.get()
+        if run.result.broken is not None:
             return state
-        box = sandbox().as_type(InspectSandbox)
+        planned, box = run.plan[str(state.sample_id)], sandbox().as_type(InspectSandbox)
         try:
-            result.trials.append(await run_trial(plan[str(state.sample_id)], box.inner, get_model(), context))
+            run.result.trials.append(await run_trial(planned, box.inner, get_model(), run.context))
         except (EvalkitError, OSError) as error:
-            result.broken = error
+            run.result.broken = error
         return state
 
     return solve

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import cast
 
 from evalkit import __version__
+from evalkit.engine.capacity import make_capacity, refuse_oversized
+from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.needs import check_needs
-from evalkit.engine.prepare import Prepared, default_max_trials
+from evalkit.engine.prepare import Prepared
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import now
 from evalkit.engine.resume import remaining, tasks_of
@@ -40,7 +42,7 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
         sandbox_kind=prepared.sandbox,
         sandbox_runtime=prepared.sandbox_runtime,
         readonly=prepared.readonly,
-        max_trials=prepared.max_trials,
+        capacity=make_capacity(prepared.max_trials, prepared.sandbox),
         progress=progress,
     )
 
@@ -60,12 +62,14 @@ def resume(path: Path, progress: Progress) -> RunResult:
         stored = cast("list[str]", manifest.settings.get("readonly", []))
         readonly = tuple(Path(folder) for folder in stored)
         if plan:
+            refuse_oversized(tasks_of(plan), kind)
             check_needs(tasks_of(plan), kind, readonly, run_id=manifest.run_id)
         models = {trial.agent.id: open_model(trial.agent) for trial in plan}
     except BaseException:
         writer.close()
         raise
     if not plan:
+        redact_logs(writer.path / "artifacts" / "inspect")
         writer.finish()
         return RunResult(path=path)
     return run_plan(
@@ -76,7 +80,7 @@ def resume(path: Path, progress: Progress) -> RunResult:
         sandbox_kind=kind,
         sandbox_runtime=runtime,
         readonly=readonly,
-        max_trials=int(cast("int", manifest.settings.get("max_trials", default_max_trials()))),
+        capacity=make_capacity(cast("int | None", manifest.settings.get("max_trials")), kind),
         progress=progress,
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from inspect_ai.tool import Tool, ToolDef, ToolError
+from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParam, ToolParams
 
 from evalkit.engine.observation import observe
 from evalkit.engine.tool_settings import ToolSettings
@@ -39,6 +39,14 @@ class Ending:
 ARGUMENT_BYTES = 100_000
 """Longer lines do not fit into one argument of a program; the sandbox's own sh reads them from a file."""
 
+BASH = (
+    "Run one shell line. Each call is a new shell in the working directory; files and background processes live on, "
+    "variables and `cd` do not."
+)
+BASH_COMMAND = "The shell line, for bash, or for POSIX sh where bash is not installed."
+PYTHON = "Run a Python program. Each call is a new interpreter in the working directory."
+PYTHON_CODE = "The program's text. Print what you want to see."
+
 current_call: ContextVar[CallTrace] = ContextVar("evalkit_current_call")
 
 
@@ -48,24 +56,29 @@ def agent_tools(
     """The default tools, bound to one trial's sandbox. `user` is who their commands run as; None: the sandbox's own."""
     submit = _submit_with_confidence if asks_confidence else _submit
     definitions = [
-        ToolDef(_bash(sandbox, settings, user), name="bash", parallel=False),
-        ToolDef(_python(sandbox, settings, user), name="python", parallel=False),
+        _bound("bash", BASH, _bash(sandbox, settings, user), command=BASH_COMMAND),
+        _bound("python", PYTHON, _python(sandbox, settings, user), code=PYTHON_CODE),
         ToolDef(submit, name="submit", parallel=False),
         ToolDef(_report_impossible, name="report_impossible", parallel=False),
     ]
     return [definition.as_tool() for definition in definitions]
 
 
+def _bound(name: str, does: str, run: Callable[[str], Awaitable[str]], **arguments: str) -> ToolDef:
+    """A tool that belongs to one trial.
+
+    Inspect remembers every function that it has to read a description from, so each trial's sandbox would be kept
+    to the end of the run.
+    """
+    properties = {key: ToolParam(type="string", description=meaning) for key, meaning in arguments.items()}
+    parameters = ToolParams(properties=properties, required=list(arguments))
+    return ToolDef(run, name=name, description=does, parameters=parameters, parallel=False)
+
+
 def _bash(sandbox: Sandbox, settings: ToolSettings, user: str | None) -> Callable[[str], Awaitable[str]]:
     shells: list[str] = []
 
     async def bash(command: str) -> str:
-        """Run one shell line. Each call is a new shell in the working directory; files and
-        background processes live on, variables and `cd` do not.
-
-        Args:
-            command: The shell line, for bash, or for POSIX sh where bash is not installed.
-        """
         line = _executable("command", command)
         if not shells:
             found = await sandbox.exec(
@@ -81,11 +94,6 @@ def _bash(sandbox: Sandbox, settings: ToolSettings, user: str | None) -> Callabl
 
 def _python(sandbox: Sandbox, settings: ToolSettings, user: str | None) -> Callable[[str], Awaitable[str]]:
     async def python(code: str) -> str:
-        """Run a Python program. Each call is a new interpreter in the working directory.
-
-        Args:
-            code: The program's text. Print what you want to see.
-        """
         text = _executable("code", code).encode()
         return await _run(sandbox, settings, ("python3", "-"), text, user=user)
 

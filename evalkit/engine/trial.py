@@ -6,37 +6,30 @@ wrong is attributed in one place and makes the trial `unscored`; it never leaks 
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
-from inspect_ai.model import GenerateConfig, Model
-from inspect_ai.util import apply_limits, time_limit
+from inspect_ai.model import Model
 
 from evalkit.engine.boundary import INTERRUPTED, attribute
+from evalkit.engine.capacity import Capacity
 from evalkit.engine.ledger import Ledger
-from evalkit.engine.loop import LoopInput, Outcome, react
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Recorder, Stopwatch, now
-from evalkit.engine.scripted_model import current_script
-from evalkit.engine.tools import agent_tools
-from evalkit.errors import EvalkitError, ModelError
-from evalkit.grading.grader import Grading, grade, take_deliverables, tests_digest
+from evalkit.engine.stages import TrialParts, run_stages
+from evalkit.errors import EvalkitError
+from evalkit.grading.environment import image_user
+from evalkit.grading.grader import Grading
+from evalkit.grading.healthcheck import until_healthy
 from evalkit.grading.setup import set_up
-from evalkit.models.scripted import find_persona
 from evalkit.sandbox import open_sandbox
 from evalkit.sandbox.protocol import Environment, Sandbox
-from evalkit.tasks.solution import load_solution
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import Step
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
-
-MAX_RETRIES = 5
-"""Of one generation; then the endpoint counts as unreachable and the trial is unscored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +47,7 @@ class RunContext:
     host: str
     writer: RunWriter
     progress: Progress
-    slots: anyio.CapacityLimiter
+    capacity: Capacity
     since_begin: Stopwatch
     """Since the first trial could have been begun: what a trial waits is its time in the queue."""
 
@@ -62,7 +55,7 @@ class RunContext:
 async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, context: RunContext) -> Trial:
     """Run one trial to its end and commit it, whatever happens. Only cancellation is raised on."""
     ledger = Ledger()
-    async with context.slots:
+    async with context.capacity.slot(planned.task.harbor.environment.memory_mb):
         ledger.queue_s, ledger.started_at = context.since_begin.seconds, now()
         context.progress.started(planned)
         recorder = _recorder(planned, context)
@@ -131,52 +124,22 @@ async def _phases(
     recorder: Recorder,
     ledger: Ledger,
 ) -> None:
-    with _clock(ledger, "start_s"):
+    task = planned.task
+    with ledger.clock("start_s"):
         try:
             await sandbox.start()
         finally:
             ledger.build_s = sandbox.build_s
     ledger.start_s = (ledger.start_s or 0.0) - (ledger.build_s or 0.0)
     ledger.runtime, ledger.image_digest = sandbox.runtime, sandbox.image_digest
-    with _clock(ledger, "setup_s"):
-        await set_up(planned.task, sandbox)
-    with _clock(ledger, "agent_s"):
-        ledger.outcome = await _agent(planned, sandbox, model, recorder)
-    with _clock(ledger, "grade_s"):
-        await _judge(planned, sandbox, context, recorder=recorder, ledger=ledger)
+    with ledger.clock("setup_s"):
+        await set_up(task.recipe, task.path / "environment" / "Dockerfile", sandbox)
+        if (check := task.harbor.environment.healthcheck) is not None:
+            await until_healthy(check, sandbox, user=image_user(task), where=str(task.path / "task.toml"))
+    await run_stages(TrialParts(planned, sandbox, model, recorder, ledger, _grading(planned, context)))
 
 
-async def _agent(planned: PlannedTrial, sandbox: Sandbox, model: Model, recorder: Recorder) -> Outcome:
-    task, agent = planned.task, planned.agent
-    if agent.model.route == "scripted":
-        persona = find_persona(agent.model.name)
-        moves = load_solution(task) if persona.needs_solution else ()
-        current_script.set(persona.make(moves))
-    tools = agent_tools(sandbox, agent.tool_settings, asks_confidence=bool(task.settings.confidence))
-    given = LoopInput(
-        instruction=task.instruction,
-        model=model,
-        tools=tuple(tools),
-        sandbox=sandbox,
-        recorder=recorder,
-        limits=planned.limits,
-        config=GenerateConfig(max_retries=MAX_RETRIES),
-    )
-    with apply_limits([time_limit(planned.limits.time_s)], catch_errors=True):
-        return await react(given)
-    if not recorder.thinks:
-        raise ModelError(f"{agent.model} gave no answer within {planned.limits.time_s:g} s")
-    recorder.event("limit", canonical_json({"limit": "time_limit", "seconds": planned.limits.time_s}))
-    return Outcome("time_limit")
-
-
-async def _judge(
-    planned: PlannedTrial, sandbox: Sandbox, context: RunContext, *, recorder: Recorder, ledger: Ledger
-) -> None:
-    task = planned.task
-    if task.grading_mode != "shared":
-        await sandbox.halt()
-
+def _grading(planned: PlannedTrial, context: RunContext) -> Grading:
     def open_grader(environment: Environment) -> Sandbox:
         trial_id = f"{planned.trial_id(context.run_id)}.grader"
         extended = replace(environment, readonly=context.readonly, hidden=context.hidden)
@@ -188,20 +151,4 @@ async def _judge(
             runtime=context.sandbox_runtime,
         )
 
-    grading = Grading(store=context.writer.artifacts, open_sandbox=open_grader)
-    ledger.grader_digest = tests_digest(task)
-    taken = await take_deliverables(task, sandbox, grading)
-    for path, reason in taken.refused.items():
-        recorder.event("error", canonical_json({"not_delivered": path, "reason": reason}))
-    ending = ledger.outcome.ending if ledger.outcome else None
-    answer = ending.answer if ending else None
-    ledger.verdict = await grade(task, sandbox, taken.deliverables, grading, answer=answer)
-
-
-@contextmanager
-def _clock(ledger: Ledger, field: str) -> Generator[None]:
-    watch = Stopwatch()
-    try:
-        yield
-    finally:
-        setattr(ledger, field, watch.seconds)
+    return Grading(store=context.writer.artifacts, open_sandbox=open_grader)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
-from evalkit.errors import UsageError
 from evalkit.sandbox.protocol import Environment, Imitation, Limits, Placement
+from evalkit.tasks.harbor import EnvironmentTable
+from evalkit.tasks.hostenv import resolved
+from evalkit.tasks.paths import inside
+from evalkit.tasks.recipe import Recipe
+from evalkit.tasks.stage import Stage
 from evalkit.tasks.task import Task
 
 LOGS = "/logs"
@@ -17,99 +23,87 @@ VERIFIER = f"{LOGS}/verifier"
 def agent_environment(task: Task, *, with_solution: bool = False) -> Environment:
     """What the agent's sandbox starts from.
 
-    /logs and /tests are there, empty, as in Harbor; /solution only for personas that play it.
+    /logs and /tests are there, empty, as in Harbor; /solution only for personas that play it. What a stage's own
+    folders hold comes with the stage.
     """
-    extra: tuple[Placement, ...] = ()
-    if with_solution and task.solution_dir.is_dir():
-        extra = (Placement(task.solution_dir, SOLUTION),)
+    solutions = [stage.solution_dir for stage in task.stages if stage.solution_dir.is_dir()]
+    played = with_solution and bool(solutions)
+    placed = [Placement(solutions[0], SOLUTION)] if played and not task.is_staged else []
     return _environment(
         task,
+        _task_machine(task),
         env={**task.own_env, **task.solution_env} if with_solution else task.own_env,
         user=_user(task.harbor.agent.user),
         network=task.agent_network,
-        extra=extra,
-        private=(LOGS, TESTS, SOLUTION) if extra else (LOGS, TESTS),
+        extra=tuple(placed),
+        private=(LOGS, TESTS, SOLUTION) if played else (LOGS, TESTS),
     )
 
 
-def grader_environment(task: Task) -> Environment:
-    """What a sealed grader's fresh sandbox starts from: the task's own files and its tests, nothing else."""
+def grader_environment(task: Task, stage: Stage) -> Environment:
+    """What a sealed grader's fresh sandbox starts from: files of the task, or of the grader's own image, and its
+    tests, nothing else.
+    """
+    verifier = stage.verifier
+    machine = _grader_machine(task, stage)
+    own = task.own_env if verifier.machine is None else resolved(verifier.machine.env)
     return _environment(
         task,
-        env={**task.own_env, **task.verifier_env},
-        user=_user(task.harbor.verifier.user),
-        network=task.verifier_network,
+        machine,
+        env={**own, **verifier.env},
+        user=verifier.user,
+        network=verifier.network,
         extra=tuple(
-            Placement(
-                file,
-                f"{TESTS}/{file.relative_to(task.tests_dir).as_posix()}",
-                executable=file == task.tests_dir / "test.sh",
-            )
-            for file in task.test_files
+            Placement(file, f"{TESTS}/{path}", executable=path == "test.sh")
+            for path, file in verifier.test_files.items()
         ),
         private=(LOGS, TESTS),
     )
 
 
-def refuse_unsupported(task: Task) -> None:
-    """Raise UsageError naming what this version cannot honour; never half do it."""
-    harbor = task.harbor
-    verifier, environment = harbor.verifier, harbor.environment
-    found = {
-        "multi-step tasks ([[steps]])": bool(harbor.steps),
-        "[environment.healthcheck]": environment.healthcheck is not None,
-        "[[environment.mcp_servers]]": bool(environment.mcp_servers),
-        "gpus": bool(environment.gpus),
-        "tpu": environment.tpu is not None,
-        'network_mode = "allowlist"': "allowlist"
-        in {environment.network_mode, harbor.agent.network_mode, verifier.network_mode},
-        "[[verifier.collect]]": bool(verifier.collect),
-        "[verifier.environment]": verifier.environment is not None,
-        "artifacts in the grader's own folders (/tests, /logs/verifier)": any(
-            map(_overlaps, task.artifact_paths)
-        ),
-    }
-    names = [name for name, present in found.items() if present]
-    if names:
-        raise UsageError(
-            f"task '{task.id}' asks for what this version of evalkit cannot do: {', '.join(names)}",
-            where=str(task.path / "task.toml"),
-            hint="Leave the task out with --task, or run it with Harbor.",
-        )
+def grader_recipe(task: Task, stage: Stage) -> tuple[Recipe, Path]:
+    """What a sealed grader's machine asks for, and where that is written."""
+    machine = _grader_machine(task, stage)
+    return machine.recipe, machine.dockerfile or _dockerfile(task)
 
 
-def _overlaps(path: str) -> bool:
-    """Whether a deliverable would land in, or bring along, a folder that belongs to the grader."""
-    inside = f"{path.rstrip('/')}/"
-    return any(f"{own}/".startswith(inside) or inside.startswith(f"{own}/") for own in (TESTS, VERIFIER))
+def image_user(task: Task) -> str | None:
+    """Who a command runs as that is neither the agent's nor anybody's by name; None: the sandbox's own user.
+
+    A container's own user cannot be asked for where the agent is said to be another one; it is root mostly.
+    """
+    return None if task.harbor.agent.user is None else task.recipe.user or "root"
 
 
-def remarks(task: Task) -> tuple[str, ...]:
-    """What a reader should know before this task runs: a network nobody asked for, keys that change nothing here."""
-    said: list[str] = []
-    modes = (task.harbor.agent.network_mode, task.harbor.environment.network_mode)
-    if task.agent_network and modes == (None, None):
-        said.append(
-            "network_mode is not set, and Harbor's default is public: the agent gets this machine's network. "
-            'Say network_mode = "no-network" under [environment] to shut it off.'
-        )
-    if any(artifact.exclude or artifact.destination for artifact in task.harbor.artifacts):
-        said.append("`exclude` and `destination` of artifacts are not used: the whole source is delivered.")
-    return tuple(f"{task.path / 'task.toml'}: {remark}" for remark in said)
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """An image and what it is like."""
+
+    table: EnvironmentTable
+    recipe: Recipe
+    dockerfile: Path | None
+    image: str | None
 
 
-def refuse_without_docker(task: Task) -> None:
-    """Raise UsageError for a task whose Dockerfile only an image build can honour."""
-    if task.recipe.needs_docker is not None:
-        raise UsageError(
-            f"task '{task.id}' needs docker: {task.recipe.needs_docker}",
-            where=str(task.path),
-            hint="The local sandbox builds no images: use --sandbox docker, or leave the task out with --task.",
-        )
+def _task_machine(task: Task) -> _Machine:
+    table, dockerfile = task.harbor.environment, _dockerfile(task)
+    return _Machine(table, task.recipe, dockerfile if dockerfile.is_file() else None, table.docker_image)
+
+
+def _grader_machine(task: Task, stage: Stage) -> _Machine:
+    """A separate verifier's own image, where it has one; else the task's."""
+    verifier, shared = stage.verifier, _task_machine(task)
+    table = verifier.machine or shared.table
+    if verifier.recipe is not None:
+        return _Machine(table, verifier.recipe, verifier.dockerfile, None)
+    if verifier.machine is not None and table.docker_image not in (None, shared.image):
+        return _Machine(table, Recipe(base=table.docker_image), None, table.docker_image)
+    return _Machine(table, shared.recipe, shared.dockerfile, shared.image)
 
 
 def _environment(
     task: Task,
+    machine: _Machine,
     *,
     env: Mapping[str, str],
     user: str | None,
@@ -117,21 +111,25 @@ def _environment(
     extra: tuple[Placement, ...],
     private: tuple[str, ...],
 ) -> Environment:
-    resources, recipe = task.harbor.environment, task.recipe
-    dockerfile = task.path / "environment" / "Dockerfile"
+    table, recipe = machine.table, machine.recipe
     copies = tuple(Placement(copy.source, copy.target) for copy in recipe.copies)
     return Environment(
-        workdir=task.workdir if resources.workdir else "",
+        workdir=inside(recipe.workdir, table.workdir) if table.workdir else "",
         env=env,
         user=user,
         files=copies + extra,
         network=network,
-        limits=Limits(cpus=resources.cpus, memory_mb=resources.memory_mb, storage_mb=resources.storage_mb),
-        image=resources.docker_image,
-        dockerfile=dockerfile if dockerfile.is_file() else None,
+        limits=Limits(cpus=table.cpus, memory_mb=table.memory_mb, storage_mb=table.storage_mb),
+        image=machine.image,
+        dockerfile=machine.dockerfile,
+        build_timeout_s=table.build_timeout_sec,
         imitation=Imitation(workdir=recipe.workdir, env=recipe.env, user=recipe.user),
         private=private + tuple(recipe.folders) + _delivered_tops(task),
     )
+
+
+def _dockerfile(task: Task) -> Path:
+    return task.path / "environment" / "Dockerfile"
 
 
 def _delivered_tops(task: Task) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How is a trial's final state judged?
+"""How is what an agent left judged?
 
 sealed     the declared deliverables, as data, in a fresh sandbox that never saw the agent
 snapshot   the agent's own final state, everything it started killed
@@ -10,16 +10,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import secrets
-from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 
 import anyio
 
-from evalkit.errors import DeliverableRefused, GraderError, SandboxError
-from evalkit.grading.environment import TESTS, VERIFIER, grader_environment
+from evalkit.errors import GraderError, SandboxError
+from evalkit.grading.environment import TESTS, VERIFIER, grader_environment, grader_recipe, image_user
+from evalkit.grading.healthcheck import until_healthy
 from evalkit.grading.setup import set_up
+from evalkit.grading.total import expected_checks
 from evalkit.grading.verdict import FILES, MAX_BYTES, Verdict, read_verdict
 from evalkit.sandbox.protocol import Deliverable, Environment, ExecResult, Sandbox
+from evalkit.tasks.stage import Stage
 from evalkit.tasks.task import Task
 from evalkit.trajectory.artifacts import ArtifactStore
 
@@ -38,112 +41,105 @@ class Grading:
     open_sandbox: Callable[[Environment], Sandbox]
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What left the sandbox, and which declared paths were refused, with the reason."""
-
-    deliverables: tuple[Deliverable, ...] = ()
-    refused: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-async def take_deliverables(task: Task, sandbox: Sandbox, grading: Grading) -> Taken:
-    """Take the task's artifacts out of the halted sandbox, into the run's store.
-
-    A path that leads outside counts as not delivered: the agent cannot make its trial unscored with it.
-    """
-    try:
-        return Taken(await sandbox.export(task.artifact_paths, grading.store))
-    except DeliverableRefused:
-        pass  # each path on its own then, so that one does not take the others with it
-    taken: list[Deliverable] = []
-    refused: dict[str, str] = {}
-    for path in task.artifact_paths:
-        try:
-            taken += await sandbox.export([path], grading.store)
-        except DeliverableRefused as error:
-            refused[path] = str(error)
-    return Taken(tuple(taken), refused)
-
-
 async def grade(
     task: Task,
+    stage: Stage,
     sandbox: Sandbox,
     deliverables: tuple[Deliverable, ...],
     grading: Grading,
     *,
     answer: str | None,
+    goes_on: bool = False,
 ) -> Verdict:
-    """Run the task's grader in its mode on the final state; `answer` is what the agent submitted, where it did.
+    """Run the stage's grader in its mode on what the agent left; `answer` is what it submitted, where it did.
 
+    `goes_on` says that a further stage follows, so that in `shared` mode nothing is killed.
     Raises GraderError where it gives no verdict: crashed, timed out, silent, or not to be believed.
     """
-    if not (task.tests_dir / "test.sh").is_file():
-        raise GraderError("the task has no grader", where=str(task.tests_dir / "test.sh"))
-    if task.grading_mode == "sealed":
-        async with _fresh(task, grading) as fresh:
+    if stage.verifier.script is None:
+        raise GraderError("the task has no grader", where=str(stage.path / "tests" / "test.sh"))
+    if stage.verifier.mode == "sealed":
+        async with _fresh(task, stage, grading) as fresh:
             await fresh.place(deliverables, grading.store)
-            return await _run_tests(task, fresh, answer)
-    await _bring_tests(task, sandbox)
-    return await _run_tests(task, sandbox, answer)
+            return await _run_tests(task, stage, fresh, answer, user=None)
+    await _bring_tests(stage, sandbox)
+    user = stage.verifier.user or image_user(task)
+    alive = goes_on and stage.verifier.mode == "shared"
+    return await _run_tests(task, stage, sandbox, answer, user=user, alive=alive)
 
 
 def tests_digest(task: Task) -> str:
-    """sha256 over the grader's files, sorted by path: equal graders have equal digests."""
+    """sha256 over the graders' files, sorted by path: equal graders have equal digests."""
     lines: list[bytes] = []
-    for path in task.test_files:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        lines.append(
-            f"{path.relative_to(task.tests_dir).as_posix()}\0{digest}\n".encode("utf-8", "surrogateescape")
-        )
+    for stage in task.stages:
+        prefix = f"{stage.name}/" if stage.name is not None else ""
+        for name, path in stage.verifier.test_files.items():
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            lines.append(f"{prefix}{name}\0{digest}\n".encode("utf-8", "surrogateescape"))
     return hashlib.sha256(b"".join(lines)).hexdigest()
 
 
 @contextlib.asynccontextmanager
-async def _fresh(task: Task, grading: Grading) -> AsyncGenerator[Sandbox]:
-    fresh = grading.open_sandbox(grader_environment(task))
+async def _fresh(task: Task, stage: Stage, grading: Grading) -> AsyncGenerator[Sandbox]:
+    fresh = grading.open_sandbox(grader_environment(task, stage))
+    machine = stage.verifier.machine
     try:
         await fresh.start()
-        await set_up(task, fresh)
+        await set_up(*grader_recipe(task, stage), fresh)
+        if machine is not None and machine.healthcheck is not None:
+            await until_healthy(machine.healthcheck, fresh, user=None, where=str(task.path / "task.toml"))
         yield fresh
     finally:
         with anyio.CancelScope(shield=True):
             await fresh.stop()
 
 
-async def _bring_tests(task: Task, sandbox: Sandbox) -> None:
+async def _bring_tests(stage: Stage, sandbox: Sandbox) -> None:
     """Replace whatever the agent left at /tests by the real tests."""
     await sandbox.clear_folder(TESTS)
-    for path in task.test_files:
-        inside = f"{TESTS}/{path.relative_to(task.tests_dir).as_posix()}"
-        executable = bool(path.stat().st_mode & 0o100) or path == task.tests_dir / "test.sh"
-        await sandbox.write_file(inside, path.read_bytes(), executable=executable)
+    for name, path in stage.verifier.test_files.items():
+        executable = bool(path.stat().st_mode & 0o100) or name == "test.sh"
+        await sandbox.write_file(f"{TESTS}/{name}", path.read_bytes(), executable=executable)
 
 
-async def _run_tests(task: Task, sandbox: Sandbox, answer: str | None) -> Verdict:
-    nonce = secrets.token_hex(16)
+async def _run_tests(
+    task: Task, stage: Stage, sandbox: Sandbox, answer: str | None, *, user: str | None, alive: bool = False
+) -> Verdict:
+    """`user` is somebody else than the sandbox's own; with `alive` nothing is killed before the verdict is read."""
+    nonce, grading, verifier = secrets.token_hex(16), task.settings.grading, stage.verifier
     await sandbox.clear_folder(VERIFIER)
     if task.settings.answer is not None and answer is not None:
         await sandbox.write_file(ANSWER, answer.encode("utf-8", "replace"))
     await sandbox.clear_folder(CHANNEL)  # so that the grader's user may take the nonce away
     await sandbox.write_file(NONCE, nonce.encode())
-    result = await sandbox.exec(_TEST, env=task.verifier_env, timeout_s=task.verifier_timeout_s)
+    if user is not None:
+        await _open_to_all(sandbox, VERIFIER, CHANNEL)
+    result = await sandbox.exec(_TEST, env=verifier.env, user=user, timeout_s=verifier.timeout_s)
     if result.timed_out:
         raise GraderError(
-            f"the grader did not end within {task.verifier_timeout_s:g} s{_tail(result)}",
+            f"the grader did not end within {verifier.timeout_s:g} s{_tail(result)}",
             hint="Raise [verifier] timeout_sec in task.toml, or make the tests faster.",
         )
-    await sandbox.halt()
+    if not alive:
+        await sandbox.halt()
     files = await _read_channel(sandbox)
     try:
         return read_verdict(
             files,
             nonce=nonce,
-            signs=task.settings.grading.nonce if task.settings.grading else False,
-            expected=task.settings.grading.checks if task.settings.grading else (),
+            signs=grading.nonce if grading else False,
+            expected=expected_checks(task, stage),
             pass_reward=task.settings.pass_reward,
         )
     except GraderError as error:
         raise GraderError(f"{error.message}{_tail(result)}", where=error.where, hint=error.hint) from error
+
+
+async def _open_to_all(sandbox: Sandbox, *folders: str) -> None:
+    """Folders are made for the agent; a grader that is somebody else must be able to write there."""
+    done = await sandbox.exec(("chmod", "0777", *folders), cwd="/", user="root", timeout_s=60)
+    if done.exit_code != 0:
+        raise GraderError(f"the grader's folders cannot be made{_tail(done)}")
 
 
 async def _read_channel(sandbox: Sandbox) -> dict[str, bytes]:

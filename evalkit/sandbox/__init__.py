@@ -8,7 +8,7 @@ from typing import Literal
 from evalkit.errors import UsageError
 from evalkit.sandbox.docker.placement import clean_path
 from evalkit.sandbox.docker.provider import DockerSandbox
-from evalkit.sandbox.docker.support import check_docker, clean_docker
+from evalkit.sandbox.docker.support import check_docker, clean_docker, clean_docker_sandboxes
 from evalkit.sandbox.local import furnishing
 from evalkit.sandbox.local.provider import LocalSandbox
 from evalkit.sandbox.local.scratch import base_folder
@@ -50,6 +50,7 @@ __all__ = [
     "check_local",
     "check_sandbox",
     "clean",
+    "clean_sandboxes",
     "open_sandbox",
 ]
 
@@ -91,3 +92,8 @@ def check_sandbox(kind: str) -> Support:
 def clean() -> list[str]:
     """Remove what evalkit processes that are gone have left here and on the container engine; says what was removed."""
     return [*_clean(base_folder()), *clean_docker()]
+
+
+def clean_sandboxes() -> list[str]:
+    """Remove the sandboxes alone that evalkit processes that are gone have left; says what was removed."""
+    return [*_clean(base_folder()), *clean_docker_sandboxes()]

@@ -60,6 +60,8 @@ class Environment:
     limits: Limits = field(default_factory=Limits)
     image: str | None = None
     dockerfile: Path | None = None
+    build_timeout_s: float | None = None
+    """How long building or fetching the image may take. None: an hour."""
     imitation: Imitation = field(default_factory=Imitation)
     """What the image would have set, where none is built (local only)."""
     private: tuple[str, ...] = ()

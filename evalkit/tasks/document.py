@@ -96,18 +96,19 @@ def _not_honoured(harbor: HarborTask) -> Iterator[tuple[KeyPath, str]]:
     ):
         if table.network_mode == "allowlist":
             yield (name, "network_mode"), "the network is not limited to allowed_hosts"
-    for index, artifact in enumerate(harbor.artifacts):
-        if not artifact.is_main:
-            yield ("artifacts", index), f"artifacts of service {artifact.service!r} are not collected"
-    tables = {
-        "environment": harbor.environment.env,
-        "verifier": harbor.verifier.env,
-        "solution": harbor.solution.env,
+    tables: dict[KeyPath, Mapping[str, str]] = {
+        ("environment",): harbor.environment.env,
+        ("verifier",): harbor.verifier.env,
+        ("solution",): harbor.solution.env,
+        **{("steps", index, "verifier"): step.verifier.env for index, step in enumerate(harbor.steps)},
     }
+    machine = harbor.verifier.environment
+    if machine is not None:
+        tables["verifier", "environment"] = machine.env
     for name, env in tables.items():
         for key, variable in wanted(env):
             reason = f"{key} is left out: it needs {variable} of the host, and no variable of the host enters"
-            yield (name, "env", key), reason
+            yield (*name, "env", key), reason
 
 
 def _version(text: str) -> tuple[int, ...]:

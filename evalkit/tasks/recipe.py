@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalkit.errors import ConfigError
@@ -24,7 +24,6 @@ __all__ = ["DEFAULT_WORKDIR", "Copy", "Recipe", "parse_dockerfile", "read_recipe
 DEFAULT_WORKDIR = "/app"
 """Where a task works whose Dockerfile does not say it."""
 
-_COMPOSE_FILES = ("docker-compose.yaml", "docker-compose.yml")
 _STANDING_FOLDERS = (
     "/",
     "/tmp",  # noqa: S108 - a path inside the image
@@ -75,16 +74,9 @@ def parse_dockerfile(path: Path, context: Path) -> Recipe:
 
 def read_recipe(environment: Path, image: str | None) -> Recipe:
     """What a task's `environment/` asks for; `image` is what it starts from where there is no Dockerfile."""
-    compose = next((name for name in _COMPOSE_FILES if (environment / name).exists()), None)
     if not (environment / "Dockerfile").exists():
-        recipe = Recipe(base=image)
-    else:
-        recipe = parse_dockerfile(environment / "Dockerfile", environment)
-    if compose is None:
-        return recipe
-    sentence = f"{environment / compose}: only the agent's own container is started, no other service"
-    needs = recipe.needs_docker or f"several containers in {environment.name}/{compose}"
-    return replace(recipe, needs_docker=needs, warnings=(*recipe.warnings, sentence))
+        return Recipe(base=image)
+    return parse_dockerfile(environment / "Dockerfile", environment)
 
 
 class _Reader:

@@ -15,6 +15,7 @@ from evalkit.tasks.section import Flag, Number, PositiveNumber, Section
 GradingMode = Literal["sealed", "snapshot", "shared"]
 Difficulty = Literal["easy", "medium", "hard"]
 ThinkingNeed = Literal["low", "high"]
+Conversation = Literal["fresh", "continued"]
 
 _CHANNELS = ("git:", "package:", "network:", "row:", "process:", "socket:")
 _RESOURCE = re.compile(rf"(?:/|{'|'.join(_CHANNELS)})\S")
@@ -102,6 +103,8 @@ class Settings(Section):
     """The final submit is an answer that can be compared between trials."""
     confidence: Flag = False
     """Whether the agent is asked how sure it is of its answer."""
+    conversation: Conversation = "fresh"
+    """Of a task with steps: whether the agent begins each one anew, or remembers what was said before."""
     milestones: Names = ()
     """Named checks, in the order in which they are usually reached."""
     resource_args: Mapping[Name, Name] = Field(default_factory=dict[str, str])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalkit.errors import ConfigError, TaskError
-from evalkit.tasks.task import Task
+from evalkit.tasks.stage import Stage
 from evalkit.textfile import read_text
 
 _STEP = re.compile(r"[ \t]*#[ \t]*step:[ \t]*(.*)")
@@ -47,13 +47,12 @@ def cut(script: str) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def load_solution(task: Task) -> tuple[Piece, ...]:
-    """The pieces of a task's solution/solve.sh; of a task with steps, those of all its steps in order.
+def load_solution(stage: Stage) -> tuple[Piece, ...]:
+    """The pieces of a stage's solution/solve.sh.
 
-    Raises TaskError where a script is missing, unreadable or without commands.
+    Raises TaskError where the script is missing, unreadable or without commands.
     """
-    folders = [step.solution_dir for step in task.steps] or [task.solution_dir]
-    return tuple(piece for folder in folders for piece in _load(folder / "solve.sh"))
+    return _load(stage.solution_dir / "solve.sh")
 
 
 def _load(path: Path) -> tuple[Piece, ...]:

@@ -3,45 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalkit.errors import ConfigError
-from evalkit.tasks import network
 from evalkit.tasks.digest import task_digest
 from evalkit.tasks.document import read_document
-from evalkit.tasks.harbor import Artifact, HarborTask, Network, StepTable, VerifierTable
+from evalkit.tasks.harbor import HarborTask
 from evalkit.tasks.hostenv import resolved
-from evalkit.tasks.instruction import read_instruction
 from evalkit.tasks.paths import inside
 from evalkit.tasks.recipe import Recipe, read_recipe
 from evalkit.tasks.settings import GradingMode, Settings
-from evalkit.tasks.tree import check_tree, files_below
+from evalkit.tasks.stage import Source, Stage, read_stages
+from evalkit.tasks.tree import check_tree
 from evalkit.textfile import read_text, readable
 from evalkit.tomlfile import TomlFile
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One stage of a task with several: its own instruction, tests and solution under steps/<name>/."""
-
-    name: str
-    path: Path
-    instruction: str
-    harbor: StepTable
-
-    @property
-    def tests_dir(self) -> Path:
-        """The folder that holds test.sh."""
-        return self.path / "tests"
-
-    @property
-    def solution_dir(self) -> Path:
-        """The folder that holds solve.sh."""
-        return self.path / "solution"
+_COMPOSE_FILES = ("docker-compose.yaml", "docker-compose.yml")
+_WEAKEST_FIRST: tuple[GradingMode, ...] = ("shared", "snapshot", "sealed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,69 +42,37 @@ class Task:
     warnings: tuple[str, ...]
     """What was accepted but deserves a look, each with file and line where known."""
     recipe: Recipe
-    steps: tuple[Step, ...] = ()
+    stages: tuple[Stage, ...]
+    """At least one, in order."""
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether it has `[[steps]]`."""
+        return bool(self.harbor.steps)
 
     @property
     def grading_mode(self) -> GradingMode:
-        """As declared; else sealed with artifacts or a separate verifier; else snapshot."""
-        if self.settings.grading and self.settings.grading.mode:
-            return self.settings.grading.mode
-        separate = any(verifier.mode == "separate" for verifier in self._verifiers)
-        return "sealed" if separate or any(self._artifacts) else "snapshot"
+        """The weakest of its stages' modes."""
+        modes = {stage.verifier.mode for stage in self.stages}
+        return next(mode for mode in _WEAKEST_FIRST if mode in modes)
 
     @property
     def artifact_paths(self) -> tuple[str, ...]:
-        """What leaves the sandbox: artifacts' sources, then grading.keep; absolute, normalised, each once.
+        """What leaves the sandbox after any of its stages; absolute, normalised, each once.
 
         Artifacts of other containers than the agent's are left out.
         """
-        sources = [inside(self.workdir, artifact.source) for artifact in self._artifacts]
-        kept = self.settings.grading.keep if self.settings.grading else ()
-        return tuple(dict.fromkeys((*sources, *kept)))
+        return tuple(dict.fromkeys(path for stage in self.stages for path in stage.artifact_paths))
 
     @property
     def agent_network(self) -> bool:
-        """Whether the agent may reach anything outside. An allowlist counts; see `agent_allowed_hosts`."""
-        return network.reaches_network(self._network_mode(self.harbor.agent), self.agent_allowed_hosts)
-
-    @property
-    def agent_allowed_hosts(self) -> tuple[str, ...] | None:
-        """The only hosts that the agent may reach; None where there is no allowlist."""
-        for table in (self.harbor.agent, self.harbor.environment):
-            if table.network_mode is not None:
-                return table.allowed_hosts if table.network_mode == "allowlist" else None
-        return None
+        """Whether the agent may reach anything outside, in any stage. An allowlist that names hosts counts."""
+        return any(stage.network for stage in self.stages)
 
     @property
     def verifier_network(self) -> bool:
-        """Whether the grader may reach anything outside; never where our grading table makes it sealed."""
-        if self.settings.grading is not None and self.grading_mode == "sealed":
-            return False
-        verifier = self.harbor.verifier
-        for table in (verifier, verifier.environment):
-            if table is not None and table.network_mode is not None:
-                return network.reaches_network(table.network_mode, table.allowed_hosts)
-        if verifier.environment is not None:
-            return self._network_default == "public"
-        environment = self.harbor.environment
-        return network.reaches_network(
-            environment.network_mode or self._network_default, environment.allowed_hosts
-        )
-
-    @property
-    def tests_dir(self) -> Path:
-        """The folder that holds test.sh."""
-        return self.path / "tests"
-
-    @property
-    def test_files(self) -> tuple[Path, ...]:
-        """Every file below tests/, sorted; Python's caches are none of the task's."""
-        return tuple(file for file in files_below(self.tests_dir) if "__pycache__" not in file.parts)
-
-    @property
-    def solution_dir(self) -> Path:
-        """The folder that holds solve.sh; it need not exist."""
-        return self.path / "solution"
+        """Whether a grader may reach anything outside; never where our grading table makes it sealed."""
+        return any(stage.verifier.network for stage in self.stages)
 
     @property
     def agent_timeout_s(self) -> float | None:
@@ -131,15 +80,9 @@ class Task:
         return self.harbor.agent.timeout_sec
 
     @property
-    def verifier_timeout_s(self) -> float:
-        """Seconds that the grader has."""
-        return self.harbor.verifier.timeout_sec
-
-    @property
     def workdir(self) -> str:
         """Where the agent works: what task.toml says, else the Dockerfile's last WORKDIR, else /app."""
-        named = self.harbor.environment.workdir
-        return inside(self.recipe.workdir, named) if named else self.recipe.workdir
+        return _workdir(self.harbor, self.recipe)
 
     @property
     def user(self) -> str | None:
@@ -162,37 +105,36 @@ class Task:
         return resolved(self.harbor.environment.env)
 
     @property
-    def verifier_env(self) -> Mapping[str, str]:
-        """Further variables of the grader; those of the host as in `env`."""
-        return resolved(self.harbor.verifier.env)
-
-    @property
     def solution_env(self) -> Mapping[str, str]:
         """Further variables of a persona that plays the solution; those of the host as in `env`."""
         return resolved(self.harbor.solution.env)
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """Programs that must exist: `requires`, then what the Dockerfile's packages imply."""
-        return tuple(dict.fromkeys((*self.settings.requires, *self.recipe.programs)))
+        """Programs that must exist: `requires`, then what the packages of its Dockerfiles imply."""
+        implied = (program for recipe in self._recipes for program in recipe.programs)
+        return tuple(dict.fromkeys((*self.settings.requires, *implied)))
 
     @property
-    def _verifiers(self) -> Iterator[VerifierTable]:
-        yield self.harbor.verifier
-        yield from (step.verifier for step in self.harbor.steps)
+    def modules(self) -> tuple[str, ...]:
+        """Python modules that must be importable, implied by the packages of its Dockerfiles."""
+        return tuple(dict.fromkeys(module for recipe in self._recipes for module in recipe.modules))
 
     @property
-    def _artifacts(self) -> list[Artifact]:
-        declared = [*self.harbor.artifacts, *(each for step in self.harbor.steps for each in step.artifacts)]
-        return [artifact for artifact in declared if artifact.is_main]
+    def compose_files(self) -> tuple[Path, ...]:
+        """Files that ask for several containers: beside the Dockerfile, or beside a separate verifier's tests."""
+        own = [
+            folder for stage in self.stages if stage.verifier.is_separate for folder in stage.verifier.folders
+        ]
+        folders = dict.fromkeys((self.path / "environment", *own))
+        return tuple(
+            path for folder in folders for name in _COMPOSE_FILES if (path := folder / name).exists()
+        )
 
     @property
-    def _network_default(self) -> network.NetworkMode:
-        """Harbor's default, or none where the task has been adapted to evalkit's graders."""
-        return "public" if self.settings.grading is None else "no-network"
-
-    def _network_mode(self, phase: Network) -> network.NetworkMode:
-        return phase.network_mode or self.harbor.environment.network_mode or self._network_default
+    def _recipes(self) -> tuple[Recipe, ...]:
+        own = (stage.verifier.recipe for stage in self.stages)
+        return (self.recipe, *(recipe for recipe in own if recipe is not None))
 
 
 def load_task(path: Path, defaults: Mapping[str, object] | None = None) -> Task:
@@ -208,23 +150,31 @@ def _load(path: Path, defaults: Mapping[str, object]) -> Task:
     _check_folder(path)
     document = read_document(path / "task.toml", defaults)
     check_tree(path)
-    steps = tuple(_step(path, table) for table in document.harbor.steps)
     recipe = read_recipe(path / "environment", document.harbor.environment.docker_image)
+    workdir = _workdir(document.harbor, recipe)
+    stages = read_stages(Source(path, document.harbor, document.settings, workdir))
     task = Task(
         id=path.name,
         path=path,
-        instruction=steps[0].instruction if steps else read_instruction(path / "instruction.md"),
+        instruction=stages[0].instruction,
         harbor=document.harbor,
         settings=document.settings,
         digest=task_digest(path),
         warnings=(*document.warnings, *recipe.warnings),
         recipe=recipe,
-        steps=steps,
+        stages=stages,
     )
     _check_paths(document.source, task)
-    for folder in [step.tests_dir for step in steps] or [task.tests_dir]:
-        _check_tests(folder, task.tests_dir)
+    if task.is_staged:
+        _check_names(document.source, task)
+    for stage in stages:
+        _check_tests(stage)
     return task
+
+
+def _workdir(harbor: HarborTask, recipe: Recipe) -> str:
+    named = harbor.environment.workdir
+    return inside(recipe.workdir, named) if named else recipe.workdir
 
 
 def _check_folder(path: Path) -> None:
@@ -245,11 +195,6 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _step(path: Path, table: StepTable) -> Step:
-    folder = path / "steps" / table.name
-    return Step(table.name, folder, read_instruction(folder / "instruction.md"), table)
-
-
 def _check_paths(source: TomlFile, task: Task) -> None:
     """What depends on several places at once: paths inside the sandbox, and something to seal."""
     if task.workdir == "/":
@@ -268,9 +213,20 @@ def _check_paths(source: TomlFile, task: Task) -> None:
         )
 
 
-def _check_tests(folder: Path, shared: Path) -> None:
-    """A step without a test.sh of its own is tested by the task's."""
-    script = folder / "test.sh"
-    if not script.exists() and (shared / "test.sh").exists():
-        script = shared / "test.sh"
+def _check_names(source: TomlFile, task: Task) -> None:
+    """Of a task with steps, each check is known by its step."""
+    names = tuple(f"{stage.name}/" for stage in task.stages)
+    grading = task.settings.grading
+    for check in grading.checks if grading else ():
+        if not check.startswith(names):
+            raise source.error(
+                f"the check {check!r} belongs to no step",
+                ("metadata", "evalkit", "grading", "checks"),
+                f"Write the step before it, such as {names[0]}{check}.",
+            )
+
+
+def _check_tests(stage: Stage) -> None:
+    """A stage without a test.sh of its own is tested by the task's."""
+    script = stage.verifier.script or stage.path / "tests" / "test.sh"
     read_text(script, hint="The grader runs this script; it writes a reward to /logs/verifier/reward.txt.")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import tempfile
+from io import RawIOBase
 from pathlib import Path
 from typing import BinaryIO
 
+from evalkit.trajectory.atomic import writing
 from evalkit.trajectory.folder import check_folder, open_file, opened
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -30,25 +33,25 @@ class ArtifactStore:
     def put(self, source: BinaryIO) -> tuple[str, int]:
         """Keep everything that `source` still holds; returns its digest and size in bytes.
 
-        The file appears under its name only once it is whole. Raises UsageError where a folder is a link.
+        The file appears under its name only once it is whole. Raises UsageError where a folder is a link, and
+        where the disk does not take it; what reading `source` raises is raised as it is.
         """
-        check_folder(self.root)
-        self.root.mkdir(parents=True, exist_ok=True)
         digest, size = hashlib.sha256(), 0
-        handle, name = tempfile.mkstemp(prefix=".part-", dir=self.root)
-        temporary = Path(name)
+        handle, temporary = self._begin()
         try:
-            with os.fdopen(handle, "wb") as out:
+            with os.fdopen(handle, "wb", buffering=0) as out:
                 while chunk := source.read(_CHUNK):
                     digest.update(chunk)
                     size += len(chunk)
-                    out.write(chunk)
-            target = self.path(digest.hexdigest())
-            check_folder(target.parent)
-            target.parent.mkdir(exist_ok=True)
-            temporary.replace(target)
+                    self._write(out, chunk)
+            with writing(self.root.parent):
+                target = self.path(digest.hexdigest())
+                check_folder(target.parent)
+                target.parent.mkdir(exist_ok=True)
+                temporary.replace(target)
         finally:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
         return digest.hexdigest(), size
 
     def open(self, digest: str) -> BinaryIO:
@@ -57,3 +60,17 @@ class ArtifactStore:
         check_folder(self.root)
         with opened(path.parent) as folder:
             return open_file(path, folder)
+
+    def _begin(self) -> tuple[int, Path]:
+        """A new file without a name that counts."""
+        with writing(self.root.parent):
+            check_folder(self.root)
+            self.root.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=".part-", dir=self.root)
+        return handle, Path(name)
+
+    def _write(self, out: RawIOBase, data: bytes) -> None:
+        rest = memoryview(data)
+        with writing(self.root.parent):
+            while rest:
+                rest = rest[out.write(rest) or 0 :]

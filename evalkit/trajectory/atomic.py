@@ -10,16 +10,20 @@ from collections.abc import Generator
 from pathlib import Path
 
 from evalkit.errors import UsageError
+from evalkit.trajectory.layout import manifest_file
 
 TEMPORARY = ".tmp"
 """How the names of unfinished files end. They also begin with a dot."""
 
-_HINTS = {
-    errno.ENOSPC: "Free some space on that disk, then: evalkit resume {run}",
-    errno.EDQUOT: "Free some of your quota, then: evalkit resume {run}",
-    errno.EROFS: "That place is read-only; choose another one with --out.",
-    errno.EACCES: "That place is not yours to write; choose another one with --out.",
-    errno.EPERM: "That place is not yours to write; choose another one with --out.",
+_NO_ROOM = {
+    errno.ENOSPC: "Free some space on that disk",
+    errno.EDQUOT: "Free some of your quota",
+    errno.EFBIG: "Allow larger files there",
+}
+_NOT_OURS = {
+    errno.EROFS: "That place is read-only",
+    errno.EACCES: "That place is not yours to write",
+    errno.EPERM: "That place is not yours to write",
 }
 
 
@@ -29,9 +33,28 @@ def writing(run: Path) -> Generator[None, None, None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
-        hint = _HINTS.get(error.errno or 0, "Nothing was left half-written.").format(run=run)
-        raise UsageError(f"cannot write the run: {reason}", where=str(run), hint=hint) from error
+        raise not_written(run, error) from error
+
+
+def not_written(run: Path, error: OSError) -> UsageError:
+    """What to say where the disk does not take a run."""
+    # Some libraries put the system's word into a sentence of their own.
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return UsageError(f"cannot write the run: {reason}", where=str(run), hint=_hint(run, error.errno or 0))
+
+
+def _hint(run: Path, number: int) -> str:
+    begun = manifest_file(run).is_file()
+    if number in _NO_ROOM:
+        return f"{_NO_ROOM[number]}, then {f'go on with: evalkit resume {run}' if begun else 'start the run again.'}"
+    if number in _NOT_OURS:
+        do = (
+            f"when it can be written again: evalkit resume {run}"
+            if begun
+            else "choose another one with --out."
+        )
+        return f"{_NOT_OURS[number]}; {do}"
+    return "Nothing was left half-written."
 
 
 @contextlib.contextmanager

@@ -17,6 +17,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Literal
 
+from evalkit.errors import ConfigError
+
 TableName = Literal["trials", "steps", "effects", "scores"]
 TABLES: tuple[TableName, ...] = ("trials", "steps", "effects", "scores")
 
@@ -24,6 +26,7 @@ _KEY = r"[A-Za-z0-9._=@+-]*-[0-9a-f]{16}"
 _NAME = re.compile(rf"(?:(part)-(\d{{6,18}})-{_KEY}|(compact)-(\d{{6,18}}))\.parquet", re.ASCII)
 _JOURNAL = re.compile(rf"{_KEY}\.jsonl", re.ASCII)
 _TABLE_FILE = rf"(?:(?:part-\d{{6,18}}|scores)-{_KEY}|compact-\d{{6,18}})\.parquet"
+_SCORES = re.compile(rf"scores-{_KEY}\.parquet", re.ASCII)
 _UNFINISHED = re.compile(rf"\.(?:run\.json|owner\.json|{_TABLE_FILE})\.[0-9a-f]{{8}}\.tmp", re.ASCII)
 _UNFINISHED_ARTIFACT = re.compile(r"\.part-[a-z0-9_]{8}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=@+-]+")
@@ -97,7 +100,7 @@ def next_generation(names: Iterable[str]) -> int:
 
 
 def current_files(names: Collection[str]) -> list[str]:
-    """Those for which no compact file stands, sorted. Names that are not ours count."""
+    """Those for which no compact file stands, sorted."""
     newest = next_generation(names) - 1
     keep: list[str] = []
     for name in sorted(names):
@@ -117,9 +120,22 @@ def committed_files(names: Collection[str], trials: Collection[str]) -> list[str
     return [name for name in current_files(names) if not is_part(name) or name in committed]
 
 
-def is_table_file(name: str) -> bool:
-    """Is this a finished Parquet file?"""
-    return name.endswith(".parquet") and not name.startswith((".", "_"))
+def finished_files(names: Iterable[str], table: TableName, folder: str) -> list[str]:
+    """The finished Parquet files of a table among the names in its folder.
+
+    Raises ConfigError for one under a name that evalkit never gives: nobody could say whether its rows are there
+    twice.
+    """
+    wanted = _SCORES if table == "scores" else _NAME
+    found = [name for name in names if name.endswith(".parquet") and not name.startswith((".", "_"))]
+    for name in found:
+        if not wanted.fullmatch(name):
+            raise ConfigError(
+                f"not a file that evalkit wrote, in the folder of the table {table}",
+                where=f"{folder}/{name}",
+                hint="Move it out of the run. A copy would be counted twice, and another run has a folder of its own.",
+            )
+    return found
 
 
 def _parsed(name: str) -> tuple[str | None, int]:

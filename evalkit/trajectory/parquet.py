@@ -20,6 +20,8 @@ from evalkit.trajectory.folder import check_file
 from evalkit.trajectory.schema import check_version, upgraded
 
 ROW_GROUP_BYTES = 64 * 1024 * 1024
+_PIECES = 32
+"""A table of a few rows takes many times its `nbytes`, so as many as this are joined early."""
 _ROW_GROUP_ROWS = 64 * 1024
 
 LOCAL = pyarrow.fs.LocalFileSystem()
@@ -45,6 +47,8 @@ def row_groups(tables: Iterable[pa.Table], limit: int = ROW_GROUP_BYTES) -> Iter
             if pending and (size + piece.nbytes > limit or rows + piece.num_rows > _ROW_GROUP_ROWS):
                 yield pa.concat_tables(pending).combine_chunks()
                 pending, size, rows = [], 0, 0
+            if len(pending) == _PIECES:
+                pending = [pa.concat_tables(pending).combine_chunks()]
             pending.append(piece)
             size += piece.nbytes
             rows += piece.num_rows

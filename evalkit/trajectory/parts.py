@@ -20,8 +20,8 @@ from evalkit.trajectory.layout import (
     committed_files,
     current_files,
     file_key,
+    finished_files,
     is_part,
-    is_table_file,
     is_unfinished,
     is_unfinished_artifact,
     next_generation,
@@ -40,8 +40,8 @@ _STEPS_AT_ONCE = 1000
 
 
 def table_files(run: Path, table: TableName) -> list[str]:
-    """Names of the finished files in a table's folder."""
-    return [name for name in names_in(run / table) if is_table_file(name)]
+    """Names of the finished files in a table's folder. Raises ConfigError for one that is not evalkit's."""
+    return finished_files(names_in(run / table), table, str(run / table))
 
 
 def open_generation(run: Path) -> int:

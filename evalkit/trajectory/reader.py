@@ -19,7 +19,7 @@ import pyarrow.fs
 from evalkit.errors import ConfigError, UsageError
 from evalkit.trajectory.compaction import part_order, records_by_trial
 from evalkit.trajectory.folder import check_file, names_in, open_file
-from evalkit.trajectory.layout import TableName, committed_files, current_files, is_table_file
+from evalkit.trajectory.layout import TableName, committed_files, current_files, finished_files
 from evalkit.trajectory.locate import is_remote, local_run
 from evalkit.trajectory.manifest import RunManifest
 from evalkit.trajectory.parquet import LOCAL, read_groups, reading
@@ -33,26 +33,28 @@ from evalkit.trajectory.trial import Trial
 _PLANNED_ROW = ("suite", "task_id", "variant", "epoch", "agent")
 
 
-def load(run: str | Path) -> Run:
+def load(run: str | Path, *, every_attempt: bool = False) -> Run:
     """Open a run for reading: a folder, a URI that pyarrow knows (`s3://...`), or `latest`.
 
+    With `every_attempt` the trials are shown too that a further attempt has replaced, each with its steps.
     Raises UsageError where there is no run, ConfigError where its run.json is damaged or of a newer version.
     """
     if is_remote(run):
         filesystem, root = pyarrow.fs.FileSystem.from_uri(str(run))
-        return Run(str(run), root.rstrip("/"), filesystem)
+        return Run(str(run), root.rstrip("/"), filesystem, every_attempt=every_attempt)
     folder = str(local_run(run))
-    return Run(folder, folder, LOCAL)
+    return Run(folder, folder, LOCAL, every_attempt=every_attempt)
 
 
 class Run:
     """A run, opened for reading. It shows the trials that were committed when it was opened.
 
-    Of a planned row's attempts only the highest is shown, in every table.
+    Of a planned row's attempts only the highest is shown, in every table, unless every attempt was asked for.
     """
 
-    def __init__(self, path: str, root: str, filesystem: Any) -> None:
+    def __init__(self, path: str, root: str, filesystem: Any, *, every_attempt: bool = False) -> None:
         self.path = path
+        self._every_attempt = every_attempt
         self._root = root
         self._filesystem = filesystem
         self.manifest = RunManifest.from_json(self._manifest_text(), where=f"{path}/run.json")
@@ -139,7 +141,7 @@ class Run:
             for rows in read_groups(path, TRIALS, self._filesystem, ["trial_id", "attempt"]):
                 place_trials(places, rows.column("trial_id").to_pylist(), path)
                 highest = max(highest, pc.call_function("max", [rows.column("attempt")]).as_py() or 1)
-        if highest <= 1:
+        if highest <= 1 or self._every_attempt:
             return ()
         rows = everything.to_table(["trial_id", "attempt", *_PLANNED_ROW]).to_pylist()
         rows.sort(key=_by_attempt)
@@ -153,14 +155,14 @@ class Run:
 
     def _names(self, table: TableName) -> list[str]:
         if self._filesystem is LOCAL:
-            found = [name for name in names_in(Path(self._root, table)) if is_table_file(name)]
+            found = finished_files(names_in(Path(self._root, table)), table, f"{self._root}/{table}")
             for name in found:
                 with reading(f"{self._root}/{table}/{name}"):
                     check_file(Path(self._root, table, name))
             return found
         selector = pyarrow.fs.FileSelector(f"{self._root}/{table}", allow_not_found=True)
         names = [info.base_name for info in self._filesystem.get_file_info(selector) if info.is_file]
-        return [name for name in names if is_table_file(name)]
+        return finished_files(names, table, f"{self._root}/{table}")
 
     def _manifest_text(self) -> bytes:
         try:

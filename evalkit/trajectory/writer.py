@@ -20,14 +20,22 @@ from evalkit.trajectory.journal import TrialJournal, interrupted
 from evalkit.trajectory.layout import (
     TABLES,
     artifacts_folder,
+    is_unfinished,
     journal_file,
     journal_folder,
     manifest_file,
+    owner_file,
 )
 from evalkit.trajectory.locate import local_path, local_run
 from evalkit.trajectory.manifest import RunManifest
-from evalkit.trajectory.owner import claim, exclusive, release
-from evalkit.trajectory.parts import attempt_of, commit_parts, committed_trials, open_generation
+from evalkit.trajectory.owner import claim, exclusive, read_owner, release
+from evalkit.trajectory.parts import (
+    attempt_of,
+    commit_parts,
+    committed_trials,
+    open_generation,
+    remove_leftovers,
+)
 from evalkit.trajectory.recovery import commit_journals, settle
 from evalkit.trajectory.score import Score
 from evalkit.trajectory.score_files import write_scores
@@ -54,12 +62,15 @@ class RunWriter:
 
     @classmethod
     def create(cls, path: str | Path, manifest: RunManifest) -> Self:
-        """Begin a new run. Raises UsageError where the folder exists and holds anything."""
+        """Begin a new run. Raises UsageError where the folder exists and holds anything.
+
+        What is left of a beginning whose process died before there was a run is nothing.
+        """
         run = local_path(path)
         with writing(run):
             run.mkdir(parents=True, exist_ok=True)
             with exclusive(run):
-                if any(run.iterdir()):
+                if not _nothing_begun(run):
                     raise UsageError(
                         "this folder is not empty",
                         where=str(run),
@@ -78,10 +89,15 @@ class RunWriter:
             manifest = RunManifest.from_json(source.read(), where=where)
         with writing(run), exclusive(run):
             claim(run)
-            for folder in (*TABLES, journal_folder(run).name):
-                (run / folder).mkdir(exist_ok=True)
-            settle(run)
-        return cls(run, manifest)
+            try:
+                for folder in (*TABLES, journal_folder(run).name):
+                    (run / folder).mkdir(exist_ok=True)
+                settle(run)
+                return cls(run, manifest)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    release(run)
+                raise
 
     def begin(self, trial_id: str, header: Mapping[str, object]) -> TrialJournal:
         """Keep a journal of a trial in flight, so that its steps survive a crash.
@@ -162,12 +178,29 @@ def _stored_id(trial: Trial) -> str:
     return valid_text(trial.trial_id)[0]
 
 
+def _nothing_begun(run: Path) -> bool:
+    """Whether a folder is empty, but for what a process has left that died before it had written run.json."""
+    folders = {*TABLES, artifacts_folder(run).name, journal_folder(run).name}
+    for path in run.iterdir():
+        if path.name in folders and not path.is_symlink() and path.is_dir():
+            if any(path.iterdir()):
+                return False
+        elif path == owner_file(run):
+            owner = read_owner(run)
+            if owner is not None and owner.is_alive():
+                return False
+        elif not is_unfinished(path.name):
+            return False
+    return True
+
+
 def _lay_out(run: Path, manifest: RunManifest) -> None:
     folders = [run / name for name in (*TABLES, artifacts_folder(run).name, journal_folder(run).name)]
     try:
         claim(run)
         for folder in folders:
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
+        remove_leftovers(run)
         write_text(manifest_file(run), manifest.to_json())
     except BaseException:
         with contextlib.suppress(OSError):

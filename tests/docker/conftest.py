@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import contextlib
+import gc
+import os
+import socket
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from evalkit.errors import SandboxError
 from evalkit.sandbox import Environment
 from evalkit.sandbox.docker.engine import Engine, connect
 from evalkit.sandbox.docker.provider import DockerSandbox
@@ -15,6 +22,62 @@ from evalkit.trajectory.artifacts import ArtifactStore
 
 Opener = Callable[..., Awaitable[DockerSandbox]]
 DOCKERFILE = Path(__file__).parent / "image/Dockerfile"
+
+
+class Proxy:
+    """Stands between the harness and the engine, so that the engine can be lost without being stopped."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "engine.sock"
+        self.target = (os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock").removeprefix("unix://")
+        self.listening = socket.socket(socket.AF_UNIX)
+        self.listening.bind(str(self.path))
+        self.listening.listen(64)
+        self.ends: list[socket.socket] = []
+        self.threads: list[threading.Thread] = []
+        self.silent = False
+        self.held = threading.Event()
+        self.held.set()
+        self.run(self.accept)
+
+    def run(self, work, *args: object) -> None:
+        thread = threading.Thread(target=work, args=args, daemon=True)
+        self.threads.append(thread)
+        thread.start()
+
+    def accept(self) -> None:
+        while True:
+            try:
+                near, _ = self.listening.accept()
+            except OSError:
+                return
+            far = socket.socket(socket.AF_UNIX)
+            far.connect(self.target)
+            self.ends += [near, far]
+            self.run(self.pump, near, far)
+            self.run(self.pump, far, near)
+
+    def pump(self, source: socket.socket, sink: socket.socket) -> None:
+        try:
+            while data := source.recv(65536):
+                self.held.wait()
+                if not self.silent:
+                    sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def close(self) -> None:
+        """The engine is gone: every connection breaks, and no new one is made."""
+        self.held.set()
+        self.path.unlink(missing_ok=True)
+        for end in [self.listening, *self.ends]:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        for thread in self.threads:
+            thread.join(5)
+        for end in [self.listening, *self.ends]:
+            end.close()
 
 
 @pytest.fixture(scope="session")
@@ -68,3 +131,15 @@ async def sandbox(open_docker: Opener) -> DockerSandbox:
 @pytest.fixture
 def store(tmp_path: Path) -> ArtifactStore:
     return ArtifactStore(tmp_path / "artifacts")
+
+
+@pytest.fixture
+def proxy(docker_support: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+    with tempfile.TemporaryDirectory(prefix="evalkit-test-", dir="/var/tmp") as folder:
+        made = Proxy(Path(folder))
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{made.path}")
+        yield made
+        with contextlib.suppress(SandboxError):
+            connect().close()
+        made.close()
+        gc.collect()

@@ -122,8 +122,10 @@ def test_every_changed_path_is_read_and_none_twice(changed: set[str], image: dic
 
 def test_storage_that_was_complained_about_is_tolerated_until_it_grows() -> None:
     async def over(note: str) -> None: ...
+    async def idle() -> None: ...
 
-    watchdog = Watchdog(cast("Engine", SimpleNamespace()), "name", 1, over, lambda problem: None)
+    engine = cast("Engine", SimpleNamespace())
+    watchdog = Watchdog(engine, "name", 1, over=over, lost=lambda problem: None, idle=idle)
     mb = 1024 * 1024
     assert [watchdog.is_over(size) for size in (mb, mb + 1, mb + 1, mb + 2, mb, mb + 1)] == [
         *(False, True, False, True, False, True),

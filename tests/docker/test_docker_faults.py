@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import gc
 import os
 import socket
 import tempfile
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -18,76 +15,12 @@ import pytest
 from evalkit.errors import SandboxError
 from evalkit.sandbox import Environment
 from evalkit.sandbox.docker import engine as engine_module
-from evalkit.sandbox.docker.engine import Engine, connect
+from evalkit.sandbox.docker.engine import Engine
 from evalkit.sandbox.docker.provider import DockerSandbox
 from evalkit.sandbox.docker.support import check_docker, clean_docker
 
 # The SDK drops its socket where it cannot connect.
 pytestmark = [pytest.mark.anyio, pytest.mark.docker, pytest.mark.filterwarnings("ignore:unclosed <socket")]
-
-
-class Proxy:
-    """Stands between the harness and the engine, so that the engine can be lost without being stopped."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "engine.sock"
-        self.target = (os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock").removeprefix("unix://")
-        self.listening = socket.socket(socket.AF_UNIX)
-        self.listening.bind(str(self.path))
-        self.listening.listen(64)
-        self.ends: list[socket.socket] = []
-        self.threads: list[threading.Thread] = []
-        self.silent = False
-        self.run(self.accept)
-
-    def run(self, work, *args: object) -> None:
-        thread = threading.Thread(target=work, args=args, daemon=True)
-        self.threads.append(thread)
-        thread.start()
-
-    def accept(self) -> None:
-        while True:
-            try:
-                near, _ = self.listening.accept()
-            except OSError:
-                return
-            far = socket.socket(socket.AF_UNIX)
-            far.connect(self.target)
-            self.ends += [near, far]
-            self.run(self.pump, near, far)
-            self.run(self.pump, far, near)
-
-    def pump(self, source: socket.socket, sink: socket.socket) -> None:
-        try:
-            while data := source.recv(65536):
-                if not self.silent:
-                    sink.sendall(data)
-            sink.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
-
-    def close(self) -> None:
-        """The engine is gone: every connection breaks, and no new one is made."""
-        self.path.unlink(missing_ok=True)
-        for end in [self.listening, *self.ends]:
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-        for thread in self.threads:
-            thread.join(5)
-        for end in [self.listening, *self.ends]:
-            end.close()
-
-
-@pytest.fixture
-def proxy(docker_support: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
-    with tempfile.TemporaryDirectory(prefix="evalkit-test-", dir="/var/tmp") as folder:
-        made = Proxy(Path(folder))
-        monkeypatch.setenv("DOCKER_HOST", f"unix://{made.path}")
-        yield made
-        with contextlib.suppress(SandboxError):
-            connect().close()
-        made.close()
-        gc.collect()
 
 
 async def started(run: str) -> DockerSandbox:
@@ -104,7 +37,7 @@ async def nothing_left(ours, run: str) -> bool:
     return False
 
 
-async def test_an_engine_lost_in_a_call_ends_it_and_takes_the_container_along(proxy: Proxy, ours) -> None:
+async def test_an_engine_lost_in_a_call_ends_it_and_takes_the_container_along(proxy, ours) -> None:
     sandbox = await started("run-lost")
     call = asyncio.create_task(sandbox.exec("sleep 60"))
     await anyio.sleep(0.3)
@@ -121,7 +54,7 @@ async def test_an_engine_lost_in_a_call_ends_it_and_takes_the_container_along(pr
 
 
 async def test_an_engine_that_falls_silent_ends_a_call_without_a_timeout(
-    proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+    proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine_module, "CALL_S", 2.0)
     sandbox = await started("run-silent")
@@ -149,13 +82,54 @@ async def test_a_container_killed_from_outside_is_no_exit_code(open_docker, engi
             await use
 
 
+@pytest.mark.parametrize("how", ["kill", "pause", "stop"])
+async def test_a_container_that_is_ended_or_paused_from_outside_is_one_clear_error(
+    open_docker, engine: Engine, ours, how: str
+) -> None:
+    sandbox = await open_docker(run_id="run-outside")
+    call = asyncio.create_task(sandbox.exec("sleep 60"))
+    await anyio.sleep(0.3)
+    [found] = ours("run-outside")
+    strike = {
+        "kill": lambda: engine._client.kill(found),
+        "pause": lambda: engine.pause(found),
+        "stop": lambda: engine._client.stop(found, timeout=1),
+    }
+    await asyncio.to_thread(strike[how])
+    with (
+        anyio.fail_after(20),
+        pytest.raises(SandboxError, match="paused" if how == "pause" else "gone") as it,
+    ):
+        await call
+    assert "from outside" in (it.value.hint or "") or "outside killed" in (it.value.hint or "")
+    with anyio.fail_after(20), pytest.raises(SandboxError):
+        await sandbox.exec("true")
+    with anyio.fail_after(20):
+        await sandbox.stop()
+    assert await nothing_left(ours, "run-outside")
+
+
+async def test_a_container_that_is_paused_between_calls_is_said_with_the_next(
+    open_docker, engine: Engine, ours
+) -> None:
+    sandbox = await open_docker(run_id="run-paused")
+    [found] = ours("run-paused")
+    await asyncio.to_thread(engine.pause, found)
+    with anyio.fail_after(20), pytest.raises(SandboxError, match="paused"):
+        await sandbox.exec("true", timeout_s=60)
+
+
 async def test_children_that_hold_the_pipes_hold_nothing_up(open_docker) -> None:
     sandbox = await open_docker()
     with anyio.fail_after(10):
         result = await sandbox.exec("(trap '' TERM HUP; while :; do sleep 1; done) & echo started")
         assert result.stdout.text == "started\n"
         await sandbox.halt()
-        assert (await sandbox.exec("ls /proc | grep -c '^[0-9]'")).stdout.text.strip() == "5"
+        alive = (await sandbox.exec("ls /proc | grep -c '^[0-9]'")).stdout.text.strip()
+        assert alive in {
+            "4",
+            "5",
+        }  # process 1, two shells, ls, and grep, which may come too late to be listed
 
 
 def test_no_engine_is_one_clear_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

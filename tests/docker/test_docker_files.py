@@ -107,13 +107,13 @@ async def test_a_forged_record_is_not_placed(
         await sandbox.place([bad], store)
 
 
-async def test_placed_files_keep_their_modes_and_are_roots(open_docker, tmp_path: Path) -> None:
+async def test_placed_files_are_roots_and_readable_by_all(open_docker, tmp_path: Path) -> None:
     (tmp_path / "in/sub").mkdir(parents=True)
     (tmp_path / "in/sub/closed").write_text("x")
     (tmp_path / "in/sub/closed").chmod(0o640)
     sandbox = await open_docker(Environment(user="agent", files=(Placement(tmp_path / "in", "/etc"),)))
     assert (await sandbox.exec("stat -c '%U %a' /etc /etc/sub /etc/sub/closed /app")).stdout.text == (
-        "root 755\nroot 755\nroot 640\nagent 755\n"
+        "root 755\nroot 755\nroot 644\nagent 755\n"
     )
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
 
 from evalkit.errors import SandboxError, TaskError
 from evalkit.sandbox import Environment, Placement
+from evalkit.sandbox.docker.engine import Engine
 from evalkit.sandbox.docker.image import context_digest
+from evalkit.trajectory.artifacts import ArtifactStore
 
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]
 
@@ -57,6 +62,28 @@ async def test_an_image_needs_a_posix_shell_only(open_docker, tmp_path: Path, te
     assert "/srv/deep/app/sub/file" in await sandbox.snapshot()
 
 
+@pytest.mark.parametrize("text", [COLLECT, BUSYBOX], ids=["dash and nothing else", "busybox"])
+async def test_an_image_with_a_shell_only_can_all_that_a_sandbox_must(
+    open_docker, store: ArtifactStore, tmp_path: Path, text: str
+) -> None:
+    sandbox = await open_docker(Environment(dockerfile=dockerfile(tmp_path / "build", text), workdir="/app"))
+    assert (await sandbox.exec("echo x >made; echo out; echo err >&2; exit 7")).exit_code == 7
+    await sandbox.write_file("sub/written", b"bytes\0")
+    assert await sandbox.read_file("sub/written") == b"bytes\0"
+    result = await sandbox.exec("echo early; (while :; do :; done) & while :; do :; done", timeout_s=0.5)
+    assert (result.stdout.text, result.timed_out, result.shell_lost) == ("early\n", True, False)
+    await sandbox.exec("(while :; do :; done) & :")
+    await sandbox.halt()
+    entries = await sandbox.snapshot()
+    assert {"/app/made", "/app/sub/written", "/bin/sh"} <= entries.keys()
+    taken = await sandbox.export(["/app"], store)
+    assert {one.path for one in taken} == {"/app", "/app/made", "/app/sub", "/app/sub/written"}
+    await sandbox.clear_folder("/app")
+    await sandbox.place(taken, store)
+    assert (await sandbox.exec("read -r x <made; echo $x")).stdout.text == "x\n"
+    assert (await sandbox.workspace_digest() is None) == (text is COLLECT)  # busybox has find and stat
+
+
 async def test_a_missing_image_is_named_with_what_to_do(open_docker) -> None:
     with pytest.raises(
         SandboxError, match=r"localhost:1/no-such-image:1 is not here and cannot be pulled"
@@ -72,6 +99,76 @@ async def test_a_failing_build_shows_the_end_of_its_log(open_docker, tmp_path: P
     assert "what-went-wrong" in refused.value.message
     assert "7" in refused.value.message
     assert refused.value.where == str(broken)
+
+
+async def test_a_missing_image_to_start_from_is_one_clear_error(open_docker, tmp_path: Path) -> None:
+    broken = dockerfile(tmp_path, "FROM localhost:1/no-such-image:1\nRUN true\n")
+    with pytest.raises(SandboxError, match="localhost:1/no-such-image") as refused:
+        await open_docker(Environment(dockerfile=broken))
+    assert refused.value.where == str(broken)
+    assert "starts FROM" in (refused.value.hint or "")
+
+
+async def test_those_who_waited_for_a_build_that_failed_do_not_try_it_again(
+    open_docker, tmp_path: Path
+) -> None:
+    broken = dockerfile(tmp_path, f"FROM debian:bookworm-slim\n# {tmp_path}\nRUN sleep 2; exit 7\n")
+    with anyio.fail_after(7):
+        results = await asyncio.gather(
+            *(open_docker(Environment(dockerfile=broken)) for _ in range(4)), return_exceptions=True
+        )
+    assert all(isinstance(one, SandboxError) and "cannot be built" in one.message for one in results)
+
+
+def building(engine: Engine, command: str) -> bool:
+    return any(command in one["Command"] for one in engine._client.containers())
+
+
+async def until(true: Callable[[], bool]) -> None:
+    with anyio.fail_after(15):
+        while not await asyncio.to_thread(true):
+            await anyio.sleep(0.05)
+
+
+async def test_a_silent_build_ends_with_its_time(open_docker, engine: Engine, tmp_path: Path) -> None:
+    slow = dockerfile(tmp_path, f"FROM debian:bookworm-slim\n# {tmp_path}\nRUN sleep 612\n")
+    with anyio.fail_after(10), pytest.raises(SandboxError, match="longer than 2 s") as refused:
+        await open_docker(Environment(dockerfile=slow, build_timeout_s=2))
+    assert "build_timeout_sec" in (refused.value.hint or "")
+    await until(lambda: not building(engine, "sleep 612"))
+
+
+async def test_a_silent_build_ends_with_its_caller_and_holds_nobody_up(
+    open_docker, engine: Engine, tmp_path: Path
+) -> None:
+    slow = dockerfile(tmp_path, f"FROM debian:bookworm-slim\n# {tmp_path}\nRUN sleep 613\n")
+    first = asyncio.create_task(open_docker(Environment(dockerfile=slow)))
+    await until(lambda: building(engine, "sleep 613"))
+    waiting = asyncio.create_task(open_docker(Environment(dockerfile=slow, build_timeout_s=1)))
+    await anyio.sleep(0.3)
+    first.cancel()
+    with anyio.fail_after(10):
+        assert isinstance((await asyncio.gather(first, return_exceptions=True))[0], asyncio.CancelledError)
+        with pytest.raises(SandboxError, match="longer than 1 s"):  # so it was its turn
+            await waiting
+    await until(lambda: not building(engine, "sleep 613"))
+    assert not [one for one in threading.enumerate() if "find_image" in one.name]
+
+
+async def test_an_image_that_is_removed_before_it_is_used_is_built_again(
+    open_docker, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = dockerfile(tmp_path, f"FROM debian:bookworm-slim\nRUN echo {tmp_path} > /made\n")
+    create, tag = engine.create, f"evalkit-build:{context_digest(build)}"
+
+    def remove_first(*args):
+        monkeypatch.undo()
+        engine.remove_image(tag, parents=True)
+        return create(*args)
+
+    monkeypatch.setattr(engine, "create", remove_first)
+    sandbox = await open_docker(Environment(dockerfile=build))
+    assert (await sandbox.exec("cat /made")).stdout.text == f"{tmp_path}\n"
 
 
 async def test_a_missing_dockerfile_is_an_error(open_docker, tmp_path: Path) -> None:

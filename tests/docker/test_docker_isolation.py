@@ -63,11 +63,14 @@ async def test_a_network_is_there_where_the_task_asks(open_docker) -> None:
     assert "eth0" in await out(sandbox, "cut -d: -f1 /proc/net/dev")
 
 
-async def test_the_hosts_environment_does_not_leak(open_docker, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_hosts_environment_does_not_leak(
+    open_docker, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EVALKIT_TEST_SECRET", "leaked")
     sandbox = await open_docker(Environment(env={"GIVEN": "yes"}))
     names = {line.partition("=")[0] for line in (await out(sandbox, "env")).splitlines()}
-    assert names == {"GIVEN", "HOME", "HOSTNAME", "PATH", "PWD"}
+    podmans_own = {"container", "TERM"} if engine.version.name == "podman" else set[str]()
+    assert names - podmans_own == {"GIVEN", "HOME", "HOSTNAME", "PATH", "PWD"}
 
 
 async def test_an_agent_without_privileges_reaches_neither_process_1_nor_roots_files(open_docker) -> None:

@@ -77,6 +77,7 @@ def test_what_goes_wrong_in_a_call_ends_that_call_only(run_faults) -> None:
     assert "files over the limit of 20 MB" in (disk.stderr or "")
     _, memory, _ = said["memory"]
     assert memory.exit_code != 0
+    assert "emory" in (memory.stderr or "")
 
 
 def test_a_command_that_ignores_signals_is_killed_when_its_time_is_over(run_faults) -> None:

@@ -221,14 +221,22 @@ def test_a_folder_that_cannot_be_furnished_leaves_nothing(
 
 
 @pytest.mark.parametrize("label", [None, "", "{"], ids=["no label", "empty label", "half a label"])
-def test_clean_removes_old_folders_that_were_never_finished(scratch: Path, label: str | None) -> None:
-    (scratch / ".new-old").mkdir()
-    (scratch / ".new-young").mkdir()
+def test_clean_removes_folders_that_were_never_finished(scratch: Path, label: str | None) -> None:
+    (scratch / ".new-one").mkdir()
     if label is not None:
-        (scratch / ".new-old/label.json").write_text(label)
-    os.utime(scratch / ".new-old", (1, 1))
+        (scratch / ".new-one/label.json").write_text(label)
     assert len(clean()) == 1
-    assert [one.name for one in scratch.iterdir()] == [".new-young"]
+    assert not (scratch / ".new-one").exists()
+
+
+def test_clean_leaves_a_folder_alone_that_is_being_made(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch_module, "_LOCK_S", 0.05)
+    with scratch_module._unlabelled(scratch):
+        (scratch / ".new-one").mkdir()
+        assert clean() == []
+    assert len(clean()) == 1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of somebody else's")

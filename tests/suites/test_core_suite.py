@@ -100,7 +100,7 @@ def test_a_task_says_its_difficulty_alike_for_harbor_and_evalkit(task: Path) -> 
 
 
 def test_a_solution_has_several_steps_with_thoughts_of_their_own(task: Path) -> None:
-    pieces = load_solution(load_suite(task).tasks[0])
+    pieces = load_solution(load_suite(task).tasks[0].stages[0])
     written = re.findall(r"^# step: (.+)$", (task / "solution/solve.sh").read_text(), flags=re.MULTILINE)
     assert 3 <= len(pieces) <= 8
     assert [piece.thought for piece in pieces] == written

@@ -23,7 +23,7 @@ def test_the_solution_of_a_new_suite_has_several_steps(tmp_path: Path) -> None:
     new_suite(tmp_path / "mine", "mine")
 
     (task,) = load_suite(tmp_path / "mine").tasks
-    assert [piece.thought.split()[0] for piece in load_solution(task)] == ["I", "The", "I"]
+    assert [piece.thought.split()[0] for piece in load_solution(task.stages[0])] == ["I", "The", "I"]
 
 
 def test_a_new_suite_does_not_overwrite(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_missing_solution_is_named(write_task: Callable[..., Path]) -> None:
     path = write_task(files={"solution/solve.sh": None})
 
     with pytest.raises(TaskError) as caught:
-        load_solution(load_task(path))
+        load_solution(load_task(path).stages[0])
 
     assert caught.value.where == f"{path}/solution/solve.sh"
     assert caught.value.message == "the file does not exist"
@@ -109,14 +109,16 @@ def test_a_solution_without_commands_is_named(write_task: Callable[..., Path]) -
     path = write_task(files={"solution/solve.sh": "#!/bin/sh\n"})
 
     with pytest.raises(TaskError, match=r"solve\.sh: the solution holds no commands"):
-        load_solution(load_task(path))
+        load_solution(load_task(path).stages[0])
 
 
-def test_the_solution_of_a_task_with_steps_is_that_of_all_steps_in_order(
+def test_each_step_has_a_solution_of_its_own(
     write_task: Callable[..., Path],
 ) -> None:
     steps = {f"steps/{name}/{file}": text for name in ("one", "two") for file, text in (
         ("instruction.md", "Go.\n"), ("solution/solve.sh", f"# step: {name}\nls\n"))}  # fmt: skip
     path = write_task('[[steps]]\nname = "one"\n[[steps]]\nname = "two"\n', files=steps)
 
-    assert [piece.thought for piece in load_solution(load_task(path))] == ["one", "two"]
+    stages = load_task(path).stages
+
+    assert [[piece.thought for piece in load_solution(stage)] for stage in stages] == [["one"], ["two"]]

@@ -76,7 +76,7 @@ def test_a_task_without_settings_has_the_documented_defaults(write_task: WriteTa
     assert task.settings.pass_reward == 1.0
     assert task.settings.grading is None
     assert task.settings.effects is None
-    assert (task.agent_timeout_s, task.verifier_timeout_s) == (None, 600.0)
+    assert (task.agent_timeout_s, task.stages[0].verifier.timeout_s) == (None, 600.0)
 
 
 def test_every_setting_of_ours_is_kept(write_task: WriteTask) -> None:
@@ -212,13 +212,10 @@ def test_a_newer_schema_is_read_with_a_warning(write_task: WriteTask) -> None:
     )
 
 
-def test_a_compose_file_is_warned_about_and_needs_docker(write_task: WriteTask) -> None:
+def test_a_compose_file_is_noticed(write_task: WriteTask) -> None:
     path = write_task(files={"environment/docker-compose.yaml": "services: {}\n"})
 
-    task = load_task(path)
-
-    assert task.recipe.needs_docker == "several containers in environment/docker-compose.yaml"
-    assert "only the agent's own container is started" in task.warnings[0]
+    assert load_task(path).compose_files == (path / "environment/docker-compose.yaml",)
 
 
 def test_variables_of_the_host_do_not_enter(write_task: WriteTask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,12 +281,13 @@ def test_steps_have_instructions_and_tests_of_their_own(write_task: WriteTask) -
     task = load_task(path)
 
     assert task.instruction == "First.\n"
-    assert [(step.name, step.instruction) for step in task.steps] == [
+    assert [(stage.name, stage.instruction) for stage in task.stages] == [
         ("one", "First.\n"),
         ("two", "Second.\n"),
     ]
-    assert task.steps[0].tests_dir == path / "steps" / "one" / "tests"
-    assert task.steps[1].harbor.min_reward == 0.5
+    scripts = [stage.verifier.script for stage in task.stages]
+    assert scripts == [path / "steps/one/tests/test.sh", path / "tests/test.sh"]
+    assert [stage.min_reward for stage in task.stages] == [{}, {"reward": 0.5}]
     assert task.artifact_paths == ("/app/one",)
 
 
@@ -306,4 +304,4 @@ def test_defaults_lie_under_what_the_task_says(write_task: WriteTask) -> None:
 
     task = load_task(write_task("[agent]\ntimeout_sec = 99\n"), defaults)
 
-    assert (task.agent_timeout_s, task.user, task.verifier_timeout_s) == (99, "me", 7)
+    assert (task.agent_timeout_s, task.user, task.stages[0].verifier.timeout_s) == (99, "me", 7)

@@ -207,14 +207,15 @@ def test_a_journal_that_is_no_file_is_set_aside_unread(run, odd):
 
 @pytest.mark.parametrize("table", ["trials", "steps", "scores"])
 def test_a_parquet_file_that_is_no_file_is_named_and_not_waited_for(run, odd, table):
-    odd(run / table / "z.parquet")
+    path = run / table / (f"scores-{KEY}.parquet" if table == "scores" else OURS[0])
+    odd(path)
     with pytest.raises(ConfigError, match="link, pipe or folder") as refused:
         load(run)
-    assert refused.value.where == str(run / table / "z.parquet")
+    assert refused.value.where == str(path)
 
 
 def test_a_part_of_trials_that_is_no_file_is_refused_by_the_writer(run, odd):
-    odd(run / "trials" / "z.parquet")
+    odd(run / "trials" / OURS[0])
     with pytest.raises(ConfigError, match="link, pipe or folder"):
         RunWriter.open(run)
 
@@ -244,7 +245,8 @@ def test_a_run_whose_description_is_a_link_is_not_read(run, tmp_path):
 
 def test_a_trial_that_is_there_twice_names_both_files(run):
     file = next((run / "trials").iterdir())
-    shutil.copy(file, run / "trials" / "extra.parquet")
+    extra = file.name.replace("000001", "000002")
+    shutil.copy(file, run / "trials" / extra)
     for read in (
         lambda: load(run).rows(),
         lambda: list(load(run).iter_trials()),
@@ -254,7 +256,19 @@ def test_a_trial_that_is_there_twice_names_both_files(run):
             read()
         told = str(refused.value)
         assert file.name in told
-        assert "extra.parquet" in told
+        assert extra in told
+
+
+@pytest.mark.parametrize("table", ["trials", "steps", "effects", "scores"])
+@pytest.mark.parametrize("name", ["extra.parquet", "part-000001 (copy).parquet", "compact-1.parquet"])
+def test_a_file_that_evalkit_did_not_name_is_refused_and_not_counted(run, table, name):
+    shutil.copy(next((run / "trials").iterdir()), run / table / name)
+    before = everything(run)
+    for read in (load,) if table == "scores" else (load, RunWriter.open):
+        with pytest.raises(ConfigError, match="not a file that evalkit wrote") as refused:
+            read(run)
+        assert refused.value.where == str(run / table / name)
+    assert everything(run) == before
 
 
 def test_a_part_under_the_name_of_another_trial_is_named(run):
@@ -266,11 +280,11 @@ def test_a_part_under_the_name_of_another_trial_is_named(run):
 
 def test_steps_that_are_there_twice_name_both_files(run):
     file = next((run / "steps").iterdir())
-    shutil.copy(file, run / "steps" / "extra.parquet")
+    shutil.copy(file, run / "steps" / "compact-000000.parquet")
     for read in (lambda: load(run).trial("t1"), lambda: list(load(run).iter_trials())):
         with pytest.raises(ConfigError, match="twice") as refused:
             read()
-        assert "extra.parquet" in refused.value.where
+        assert "compact-000000.parquet" in refused.value.where
         assert file.name in refused.value.where
 
 

@@ -28,8 +28,9 @@ from evalkit.sandbox.shielded import finish
 STAGE = "/dev/shm"  # noqa: S108  -- a path inside the container; the agent's changes never include it
 _GREETING_S = 20.0
 _END_S = 5.0
-# With builtins alone: an image may have no `id`.
+# With builtins alone: an image may have no `id`. What is short of memory ends the agent's processes, never process 1.
 _GREETING = (
+    "echo 1000 2>/dev/null >/proc/$$/oom_score_adj; "
     "printf 'evalkit %d ' $$; while read -r k v r; do case $k in Uid:|Gid:) printf '%d ' \"${v%%[!0-9]*}\";; esac; "
     "done </proc/$$/status; printf ';\\n'\n"
 )
@@ -58,6 +59,7 @@ class DockerChannel:
 
         The path of every file that is put there for it is added to `staged`: a shell may die before it removes them.
         """
+        await warden.ready()  # or what it was told to kill before would be this shell
         try:
             connection = await outside(lambda: engine.open_shell(container, ["sh"], user))
             channel = cls(engine, container, await Wire.on(connection), warden, staged)
@@ -88,7 +90,7 @@ class DockerChannel:
         upload = Upload()
         upload.data(name, 0o400, self.owner, data)
         tar = upload.finished().read()
-        for folder in (STAGE, "/"):
+        for folder in ("/",) if self._engine.version.name == "podman" else (STAGE, "/"):
             self._staged.add(posixpath.join(folder, name))
             try:
                 await outside(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import tarfile
 import traceback
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ START_HINT = (
 DISK_HINT = "Free space where the engine keeps its data, for example with `docker system prune`."
 
 
+_NO_SH = re.compile(r'\\*"sh\\*": executable file not found')
+
+
 class Refused(SandboxError):
     """The engine answered a call with an error. `status` is its HTTP status, `said` its own words."""
 
@@ -25,6 +29,13 @@ class Refused(SandboxError):
         super().__init__(f"the container engine could not {doing}: {said}", hint=hint)
         self.status = status
         self.said = said
+
+
+class EngineSilent(SandboxError):
+    """The engine said nothing for a while, not even to the simplest question."""
+
+    def __init__(self) -> None:
+        super().__init__("the container engine does not answer", hint=START_HINT)
 
 
 class NotThere(Refused):
@@ -36,7 +47,7 @@ def translated(doing: str) -> Iterator[None]:
     """Turn what the SDK raises into errors that say what to do."""
     import requests.exceptions
     import urllib3.exceptions
-    from docker.errors import APIError, DockerException
+    from docker.errors import APIError, DockerException, StreamParseError
 
     try:
         yield
@@ -48,6 +59,8 @@ def translated(doing: str) -> Iterator[None]:
     ) as error:  # fmt: skip
         _let_go(error)
         raise unreachable(error) from error
+    except StreamParseError as error:
+        raise SandboxError("the container engine was cut short", hint=START_HINT) from error
     except tarfile.TarError as error:
         raise SandboxError(f"the engine sent a broken archive: {error}") from error
 
@@ -56,7 +69,7 @@ def refused(doing: str, status: int, said: str) -> Refused:
     """What an error answer means. `status` is its HTTP status."""
     said = said.strip()
     hint = DISK_HINT if "no space left on device" in said.lower() else None
-    if '"sh": executable file not found' in said:
+    if _NO_SH.search(said):
         return Refused(doing, status, "its image has no sh", hint="An image needs a POSIX sh.")
     if status == 404:
         return NotThere(doing, status, said)
@@ -85,7 +98,7 @@ def unreachable(error: Exception) -> SandboxError:
     return SandboxError(f"the container engine cannot be reached: {text[-300:]}", hint=START_HINT)
 
 
-def raise_for(answer: Any) -> None:
+def raise_for(answer: Any, doing: str | None = None) -> None:
     """Raise what an answer complains about, if it does."""
     if answer.status_code < 400:
         return
@@ -93,7 +106,8 @@ def raise_for(answer: Any) -> None:
         said = str(answer.json()["message"])
     except (ValueError, KeyError, TypeError):
         said = answer.text or answer.reason
-    raise refused(f"use {answer.request.path_url.rpartition('=')[2]}", answer.status_code, said)
+    asked = doing or f"use {answer.request.path_url.rpartition('=')[2]}"
+    raise refused(asked, answer.status_code, said)
 
 
 def _let_go(error: BaseException | None) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from evalkit.sandbox.docker.engine import Engine, Image
+from evalkit.errors import SandboxError
+from evalkit.sandbox.docker.answers import Image, Version
+from evalkit.sandbox.docker.engine import Engine
 from evalkit.sandbox.docker.warden import SCRIPT
 from evalkit.sandbox.protocol import Environment
 from evalkit.sandbox.shell import checked_env
@@ -16,6 +18,7 @@ from evalkit.trajectory.owner import Owner, this_process
 
 RUN, TRIAL, OWNER = "evalkit.run", "evalkit.trial", "evalkit.owner"
 HOSTNAME = "evalkit"
+_MB = 1024 * 1024
 DEFAULT_MEMORY_MB = 4096
 DEFAULT_STORAGE_MB = 10240
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  -- a path inside the container
@@ -52,6 +55,36 @@ def owner_of(label: str) -> Owner | None:
         return None
 
 
+def memory_mb(environment: Environment, version: Version) -> int:
+    """What a container may use in all: what is asked for, but no more than the machine has."""
+    asked = environment.limits.memory_mb or DEFAULT_MEMORY_MB
+    return min(asked, version.memory // _MB) if version.memory >= _MB else asked
+
+
+def reduced(environment: Environment, version: Version) -> tuple[str, ...]:
+    """What was asked for that the engine's machine does not have, in words; the container gets all that there is."""
+    limits, found = environment.limits, list[str]()
+    if limits.cpus is not None and limits.cpus > version.cpus:
+        found.append(f"cpus: {limits.cpus:g} asked for, the engine's machine has {version.cpus}")
+    has = memory_mb(environment, version)
+    if limits.memory_mb is not None and limits.memory_mb > has:
+        found.append(f"memory_mb: {limits.memory_mb} asked for, the engine's machine has {has}")
+    return tuple(found)
+
+
+def check_warnings(warnings: Sequence[str]) -> None:
+    """Raise SandboxError where the engine says that it will not keep a limit. Without swap accounting it keeps the
+    one on memory.
+    """
+    for said in warnings:
+        if "discarded" in said.lower() and "swap" not in said.lower():
+            raise SandboxError(
+                f"the container engine cannot keep a limit: {said.strip()}",
+                hint="Its machine needs the memory, cpu and pids controllers; see `docker info`. "
+                "Rootless engines need them delegated.",
+            )
+
+
 def config(environment: Environment, image: Image, whose: Mapping[str, str]) -> dict[str, Any]:
     """What runs in the container: process 1, as root, so that an unprivileged agent cannot reach it."""
     return {
@@ -69,21 +102,15 @@ def config(environment: Environment, image: Image, whose: Mapping[str, str]) -> 
     }
 
 
-def host_config(environment: Environment, engine: Engine, runtime: str | None) -> dict[str, Any]:
+def host_config(
+    environment: Environment, engine: Engine, runtime: str | None, whose: Mapping[str, str]
+) -> dict[str, Any]:
     """What bounds the container. Without a network there is only a loopback interface."""
-    from docker.types import (  # pyright: ignore[reportMissingTypeStubs]
-        DriverConfig,
-        LogConfig,
-        Mount,
-        Ulimit,
-    )  # fmt: skip
+    from docker.types import LogConfig, Ulimit  # pyright: ignore[reportMissingTypeStubs]
 
     limits = environment.limits
-    storage = (limits.storage_mb or DEFAULT_STORAGE_MB) * 1024 * 1024
-    memory = (limits.memory_mb or DEFAULT_MEMORY_MB) * 1024 * 1024
-    # A volume of its own, because the engine can read volumes from outside, and its built-in one it cannot.
-    options = f"size={SHARED_MEMORY_MB}m,mode=1777,nosuid,nodev,noexec"
-    driver = DriverConfig("local", {"type": "tmpfs", "device": "tmpfs", "o": options})
+    storage = (limits.storage_mb or DEFAULT_STORAGE_MB) * _MB
+    memory = memory_mb(environment, engine.version) * _MB
     host: dict[str, Any] = {
         "auto_remove": True,
         "network_mode": "bridge" if environment.network else "none",
@@ -99,10 +126,25 @@ def host_config(environment: Environment, engine: Engine, runtime: str | None) -
             Ulimit(name="fsize", soft=storage, hard=storage),
             Ulimit(name="nofile", soft=OPEN_FILES, hard=4 * OPEN_FILES),
         ],
-        "mounts": [Mount(SHARED_MEMORY, None, type="volume", no_copy=True, driver_config=driver)],
+        **_shared_memory(engine.version, whose),
     }
     if limits.cpus is not None:
         host["nano_cpus"] = int(min(limits.cpus, engine.version.cpus) * 1_000_000_000)
     if runtime is not None:
         host["runtime"] = runtime
     return host
+
+
+def _shared_memory(version: Version, whose: Mapping[str, str]) -> dict[str, Any]:
+    """A volume of its own, because the engine can read volumes from outside, and its built-in one it cannot.
+
+    Podman knows no volume in memory with a size, so there what lies in /dev/shm is not part of a snapshot.
+    """
+    from docker.types import DriverConfig, Mount  # pyright: ignore[reportMissingTypeStubs]
+
+    if version.name == "podman":
+        return {"shm_size": SHARED_MEMORY_MB * _MB}
+    options = f"size={SHARED_MEMORY_MB}m,mode=1777,nosuid,nodev,noexec"
+    driver = DriverConfig("local", {"type": "tmpfs", "device": "tmpfs", "o": options})
+    volume = Mount(SHARED_MEMORY, None, type="volume", no_copy=True, labels=dict(whose), driver_config=driver)
+    return {"mounts": [volume]}

@@ -15,107 +15,41 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import weakref
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from evalkit.errors import SandboxError
+from evalkit.sandbox.docker.address import USUAL_SOCKET, Settings, knock, local_folder, numbers
+from evalkit.sandbox.docker.answers import Built, Image, Look, Owned, PathStatus, Version
 from evalkit.sandbox.docker.complaint import (
     START_HINT,
     NotThere,
     Refused,
     raise_for,
-    refused,
     translated,
-    unreachable,
 )
+from evalkit.sandbox.docker.connections import Connections
+from evalkit.sandbox.docker.making import Making
+from evalkit.sandbox.docker.pulse import Pulse
 from evalkit.sandbox.docker.transfer import Download
 
 if TYPE_CHECKING:
     from docker import APIClient
 
 CALL_S = 60.0
-"""How long the engine may stay silent within one call."""
+"""How long one call may stay without an answer although the engine itself is well."""
 REMOVAL_S = 20.0
-BUILD_SILENCE_S = 900.0
+PING_S = 5.0
+AT_ONCE = 64
 NEWEST_API = (1, 44)
 """Later versions of the engine's interface are spoken to in this one."""
 OLDEST_API = (1, 41)
-USUAL_SOCKET = "/var/run/docker.sock"
-_GO_DIRECTORY, _GO_LINK, _GO_DEVICE = 1 << 31, 1 << 27, 1 << 26
-_GO_FIFO, _GO_SOCKET = 1 << 25, 1 << 24
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The variables that name an engine, and the process that talks to it."""
-
-    host: str | None
-    tls_verify: str | None
-    cert_path: str | None
-    process: int
-
-
-@dataclass(frozen=True, slots=True)
-class PathStatus:
-    """What the engine says about a path inside. `target` is where a link ends up, inside."""
-
-    mode: int
-    size: int
-    target: str
-
-    @property
-    def is_link(self) -> bool:
-        """Whether the path is a symbolic link."""
-        return bool(self.mode & _GO_LINK)
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether the path is a folder."""
-        return bool(self.mode & _GO_DIRECTORY)
-
-    @property
-    def is_file(self) -> bool:
-        """Whether the path is a regular file."""
-        return not self.mode & (_GO_DIRECTORY | _GO_LINK | _GO_DEVICE | _GO_FIFO | _GO_SOCKET)
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """An image that is there. `user` is who its programs run as, `workdir` where; empty where it does not say."""
-
-    id: str
-    user: str
-    workdir: str
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Owned:
-    """A container with a label of ours."""
-
-    id: str
-    labels: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """Which engine this is."""
-
-    name: str
-    version: str
-    api: tuple[int, ...]
-    cpus: int
 
 
 def connect() -> Engine:
     """The engine that DOCKER_HOST names, or the one at the usual socket. Raises SandboxError."""
-    env = os.environ
-    return _connect(
-        Settings(
-            env.get("DOCKER_HOST"), env.get("DOCKER_TLS_VERIFY"), env.get("DOCKER_CERT_PATH"), os.getpid()
-        )
-    )
+    return _connect(Settings.now())
 
 
 @functools.lru_cache(maxsize=4)
@@ -129,104 +63,164 @@ def _connect(settings: Settings) -> Engine:
             where=f"DOCKER_HOST={settings.host or ''}",
             hint="Forward the engine's socket with `ssh -L`, and set DOCKER_HOST to it.",
         )
-    _knock(settings.host or f"unix://{USUAL_SOCKET}")
+    host = settings.host or f"unix://{USUAL_SOCKET}"
+    knock(host)
     with translated("say its version"):
         known = docker.utils.kwargs_from_env()
         probe = APIClient(version="1.24", timeout=10, **known)
         try:
             said = probe.version(api_version=False)
-            processors = probe.info().get("NCPU") or 1
+            machine = probe.info()
         finally:
             probe.close()
-        server = _numbers(said.get("ApiVersion", "0"))
+        server = numbers(said.get("ApiVersion", "0"))
         if server < OLDEST_API:
             raise SandboxError(
                 f"the container engine is too old: {said.get('Version')}",
                 hint="evalkit needs Docker Engine 20.10 or later, or Podman 4 or later.",
             )
         spoken = ".".join(map(str, min(server, NEWEST_API)))
-        client = APIClient(version=spoken, timeout=int(CALL_S), max_pool_size=64, **known)
     components = [one.get("Name", "") for one in said.get("Components") or []]
     name = "podman" if any("podman" in one.lower() for one in components) else "docker"
-    return Engine(client, Version(name, str(said.get("Version")), server, int(processors)))
+    version = Version(
+        name=name, version=str(said.get("Version")), api=server, cpus=int(machine.get("NCPU") or 1),
+        memory=int(machine.get("MemTotal") or 0), data=local_folder(host, machine.get("DockerRootDir")),
+    )  # fmt: skip
+
+    def client(connections: Connections) -> APIClient:
+        made = APIClient(version=spoken, timeout=int(CALL_S), max_pool_size=AT_ONCE, **known)
+        connections.carry(made, host, timeout_s=int(CALL_S), at_once=AT_ONCE)
+        return made
+
+    return Engine(client, version)
 
 
 class Engine:
     """The calls that a sandbox needs. `container` is a name or an id everywhere."""
 
-    def __init__(self, client: APIClient, version: Version) -> None:
-        self._client = client
-        self._latest = threading.local()
-        client.hooks["response"].append(self._remember)
+    def __init__(self, client: Callable[[Connections], APIClient], version: Version) -> None:
+        self._new_client = client
+        self._connections = Connections()
+        self._client = client(self._connections)
+        self._making: weakref.WeakSet[Connections] = weakref.WeakSet()
+        self._pulse = Pulse(self._asked, self._cut)
         self.version = version
         self.listing = threading.Lock()
         """Held while an image is listed, so that trials that start at once do not all do it."""
+        self.failures: dict[str, tuple[float, SandboxError]] = {}
+        """Of builds, by digest, with when they failed; for those who waited for the same build."""
 
     def close(self) -> None:
         """Hang up the connections that are kept for later calls."""
+        self._pulse.close()
         self._client.close()
 
-    def ping(self) -> None:
-        """Raise SandboxError where the engine does not answer."""
-        with translated("answer"):
-            self._client.ping()
+    @contextlib.contextmanager
+    def _call(self, doing: str) -> Generator[None]:
+        with self._pulse.watched(), translated(doing):
+            yield
 
-    def create(self, name: str, config: Mapping[str, Any], host: Mapping[str, Any]) -> None:
-        """Make a container that does not run yet."""
-        with translated("make a container"):
+    def _asked(self, within_s: float) -> None:
+        """Raise SandboxError where the engine does not say a word."""
+        with translated("answer"):
+            raise_for(self._client.get(f"{self._client.base_url}/_ping", timeout=within_s))
+
+    def _cut(self) -> None:
+        for connections in [self._connections, *self._making]:
+            connections.cut()
+
+    def waiting(self) -> contextlib.AbstractContextManager[None]:
+        """While a program in a container is waited for: an engine that falls silent ends that. Raises EngineSilent."""
+        return self._pulse.watched()
+
+    def fell_silent(self, since: float) -> bool:
+        """Whether all connections were cut for that since a moment of the monotonic clock."""
+        return self._pulse.cut_at >= since
+
+    def ping(self) -> None:
+        """Raise SandboxError where the engine does not answer soon."""
+        self._asked(PING_S)
+
+    def clock(self) -> str:
+        """What time it is for the engine, in ISO 8601."""
+        with self._call("say the time"):
+            return str(self._client.info()["SystemTime"])
+
+    def runtimes(self) -> list[str]:
+        """Names of the container runtimes that the engine knows."""
+        with self._call("list its runtimes"):
+            return sorted(self._client.info().get("Runtimes") or {})
+
+    def create(self, name: str, config: Mapping[str, Any], host: Mapping[str, Any]) -> list[str]:
+        """Make a container that does not run yet. Returns the engine's warnings."""
+        with self._call("make a container"):
             client = self._client
-            client.create_container(name=name, host_config=client.create_host_config(**host), **config)
+            settings = client.create_host_config(**host)
+            said = client.create_container(name=name, host_config=settings, **config)
+            return [str(one) for one in said.get("Warnings") or []]
 
     def attach(self, container: str) -> socket.socket:
         """A connection to process 1's standard streams."""
-        with translated("attach to the container"):
+        with self._call("attach to the container"):
             streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
-            return _taken_over(self._client.attach_socket(container, params=streams))
+            return self._taken_over(self._client.attach_socket(container, params=streams))
 
     def start(self, container: str) -> None:
         """Run the container's process 1."""
-        with translated("start the container"):
+        with self._call("start the container"):
             self._client.start(container)
 
     def open_shell(self, container: str, command: Sequence[str], user: str) -> socket.socket:
         """Start a program in the container, and return a connection to its standard streams."""
-        with translated("start a shell in the container"):
+        with self._call("start a shell in the container"):
             made = self._client.exec_create(
                 container, list(command), stdin=True, stdout=True, stderr=True, user=user, workdir="/"
             )
-            return _taken_over(self._client.exec_start(made["Id"], socket=True))
+            return self._taken_over(self._client.exec_start(made["Id"], socket=True))
 
     def running(self, container: str) -> bool:
         """Whether process 1 lives. False also where the container is gone."""
         try:
-            with translated("look at the container"):
+            with self._call("look at the container"):
                 return bool(self._client.inspect_container(container)["State"]["Running"])
         except NotThere:
             return False
 
+    def runtime(self, container: str) -> str:
+        """The name of the runtime that a container is run by."""
+        with self._call("look at the container"):
+            return str(self._client.inspect_container(container)["HostConfig"].get("Runtime") or "")
+
+    def pause(self, container: str) -> None:
+        """Freeze everything inside."""
+        with self._call("pause the container"):
+            self._client.pause(container)
+
     def processes(self, container: str) -> int:
         """How many processes live inside, with process 1; counted from outside."""
-        with translated("list the container's processes"):
+        with self._call("list the container's processes"):
             if self.version.name == "podman":  # which would list them by a program of the image
                 said = self._client.stats(container, stream=False, one_shot=True)
                 return int(said["pids_stats"]["current"])
             return len(self._client.top(container).get("Processes") or [])
 
-    def written_bytes(self, container: str) -> int:
-        """Size of the files that were written on top of the image."""
-        with translated("measure the container"):
-            found = self._client.containers(all=True, size=True, filters={"name": f"^/?{container}$"})
-            return sum(int(one.get("SizeRw") or 0) for one in found)
+    def look(self, container: str, *, size: bool) -> Look:
+        """What a container is doing. Its size costs a walk over all that was written."""
+        with self._call("look at the container"):
+            found = self._client.containers(all=True, size=size, filters={"name": f"^/?{container}$"})
+            for one in found:
+                return Look(str(one.get("State") or "").lower(), int(one.get("SizeRw") or 0))
+            return Look("gone")
 
     def changes(self, container: str) -> list[tuple[str, bool]]:
         """Paths that may differ from the image; True where the image's own path was taken away."""
-        with translated("compare the container with its image"):
+        with self._call("compare the container with its image"):
             found = self._client.diff(container) or []
             return [(str(one["Path"]), one["Kind"] == 2) for one in found]
 
     def status(self, container: str, path: str) -> PathStatus:
         """What stands at a path; links on the way are followed. Raises NotThere."""
-        with translated(f"look at {path}"):
+        with self._call(f"look at {path}"):
             answer = self._client.head(self._archive(container), params={"path": path}, timeout=CALL_S)
             if answer.status_code != 200:  # a HEAD has no body that could say why
                 with self.download(container, path):
@@ -240,7 +234,7 @@ class Engine:
         """A file or folder as a tar stream, which is closed whatever happens: an open one blocks the
         container. Raises NotThere.
         """
-        with translated(f"read {path}"):
+        with self._call(f"read {path}"):
             answer = self._client.get(
                 self._archive(container), params={"path": path}, stream=True, timeout=CALL_S,
                 headers={"Accept-Encoding": "identity"},
@@ -253,7 +247,7 @@ class Engine:
 
     def upload(self, container: str, folder: str, tar: Iterable[bytes] | BinaryIO) -> None:
         """Unpack a tar stream into a folder inside; the engine does that, never the host."""
-        with translated(f"write into {folder}"):
+        with self._call(f"write into {folder}"):
             answer = self._client.put(
                 self._archive(container), params={"path": folder}, data=tar, timeout=CALL_S,
                 headers={"Content-Type": "application/x-tar"},
@@ -263,8 +257,10 @@ class Engine:
     def remove(self, container: str) -> None:
         """Kill and remove a container with its own volumes; returns when it is gone, or was before."""
         try:
-            with translated("remove the container"):
-                self._client.remove_container(container, force=True, v=True)
+            with self._call("remove the container"):
+                url = f"{self._base}/containers/{container}"
+                params = {"force": True, "v": True}
+                raise_for(self._client.delete(url, params=params, timeout=REMOVAL_S), "remove the container")
         except NotThere:
             return
         except Refused as error:
@@ -277,7 +273,7 @@ class Engine:
         deadline = time.monotonic() + REMOVAL_S
         while time.monotonic() < deadline:
             try:
-                with translated("look at the container"):
+                with self._call("look at the container"):
                     self._client.inspect_container(container)
             except NotThere:
                 return
@@ -288,7 +284,7 @@ class Engine:
 
     def image(self, name: str) -> Image:
         """An image that is there. Raises NotThere."""
-        with translated(f"find the image {name}"):
+        with self._call(f"find the image {name}"):
             found = self._client.inspect_image(name)
             config = found.get("Config") or {}
             return Image(
@@ -298,75 +294,70 @@ class Engine:
                 int(found.get("Size") or 0),
             )
 
-    def pull(self, name: str) -> Generator[str]:
-        """Fetch an image; yields what the engine says meanwhile. Raises SandboxError."""
-        import docker.utils
+    def making(self) -> Making:
+        """Something that makes or fetches one image; to be given up in the end."""
+        connections = Connections()
+        made = Making(self._new_client(connections), connections, self._pulse)
+        self._making.add(connections)
+        return made
 
-        repository, tag = docker.utils.parse_repository_tag(name)
-        with translated(f"pull {name}"):
-            lines = self._client.pull(repository, tag=tag or "latest", stream=True, decode=True)
-            yield from self._progress(lines)
+    def built(self, label: str) -> list[Built]:
+        """All images, with names or without, that carry a label."""
+        with self._call("list images"):
+            found = self._client.images(filters={"label": [label]})
+            return [self._built(str(one["Id"]), label) for one in found]
 
-    def build(
-        self, context: BinaryIO, dockerfile: str, tag: str, labels: Mapping[str, str]
-    ) -> Generator[str]:
-        """Build an image from a tar of its context; yields what the build says. Raises SandboxError."""
-        with translated("build the image"):
-            lines = self._client.build(
-                fileobj=context, custom_context=True, dockerfile=dockerfile, tag=tag, labels=dict(labels),
-                rm=True, forcerm=True, decode=True, timeout=int(BUILD_SILENCE_S),
-            )  # fmt: skip
-            yield from self._progress(lines)
+    def _built(self, image: str, label: str) -> Built:
+        found = self._client.inspect_image(image)
+        labels = (found.get("Config") or {}).get("Labels") or {}
+        return Built(
+            str(found["Id"]),
+            tuple(found.get("RepoTags") or ()),
+            str(labels.get(label, "")),
+            str(found["Created"]),
+        )
+
+    def look_at_image(self, image: str, label: str) -> Built:
+        """An image by its id or name, with one of its labels. Raises NotThere."""
+        with self._call("look at an image"):
+            return self._built(image, label)
+
+    def remove_image(self, image: str, *, parents: bool) -> None:
+        """Remove a name, or an image without one; with `parents` also what was only there for it.
+
+        Raises NotThere, and Refused where anything uses it.
+        """
+        with self._call("remove an image"):
+            self._client.remove_image(image, noprune=not parents)
 
     def owned(self, label: str) -> list[Owned]:
         """All containers, running or not, that carry a label."""
-        with translated("list containers"):
+        with self._call("list containers"):
             found = self._client.containers(all=True, filters={"label": [label]})
             return [Owned(str(one["Id"]), dict(one.get("Labels") or {})) for one in found]
 
-    def _remember(self, response: Any, *_: Any, **__: Any) -> None:
-        self._latest.response = response
+    def _taken_over(self, connection: Any) -> socket.socket:
+        """The connection on its own, no longer the SDK's. Nothing has been sent by the other side yet."""
+        own = socket.socket(fileno=os.dup(connection.fileno()))
+        getattr(connection, "_response", connection).close()
+        own.setblocking(False)
+        self._connections.opened(own)
+        return own
 
-    def _progress(self, lines: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-        """What the engine says while it works. Leaving early hangs up, which makes it stop."""
-        response = self._latest.response
-        try:
-            for line in lines:
-                if "error" in line:
-                    raise refused("build or pull an image", 500, str(line["error"]))
-                text = line.get("stream") or line.get("status") or ""
-                if text:
-                    yield str(text)
-        finally:
-            response.close()
+    @property
+    def _base(self) -> str:
+        return f"{self._client.base_url}/v{self._client.api_version}"
+
+    def owned_volumes(self, label: str) -> list[Owned]:
+        """All volumes that carry a label."""
+        with self._call("list volumes"):
+            found = self._client.volumes(filters={"label": [label]}).get("Volumes") or []
+            return [Owned(str(one["Name"]), dict(one.get("Labels") or {})) for one in found]
+
+    def remove_volume(self, volume: str) -> None:
+        """Remove a volume. Raises Refused where a container uses it, or it is gone."""
+        with self._call("remove a volume"):
+            self._client.remove_volume(volume)
 
     def _archive(self, container: str) -> str:
-        return f"{self._client.base_url}/v{self._client.api_version}/containers/{container}/archive"
-
-
-def _knock(host: str) -> None:
-    """Find out why a socket cannot be used; the SDK does not say."""
-    if not host.startswith("unix://"):
-        return
-    with socket.socket(socket.AF_UNIX) as knocking:
-        knocking.settimeout(10)
-        try:
-            knocking.connect(host.removeprefix("unix://"))
-        except OSError as error:
-            raise unreachable(error) from error
-
-
-def _taken_over(connection: Any) -> socket.socket:
-    """The connection on its own, no longer the SDK's. Nothing has been sent by the other side yet."""
-    own = socket.socket(fileno=os.dup(connection.fileno()))
-    response = getattr(connection, "_response", None)
-    if response is None:
-        connection.close()
-    else:
-        response.close()
-    own.setblocking(False)
-    return own
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())
+        return f"{self._base}/containers/{container}/archive"

@@ -1,61 +1,68 @@
 """Which image does a sandbox start from, and how is it made or fetched?
 
 A Dockerfile's folder is built once per content, whoever asks first: the tag carries the digest of everything that
-the build can see, and a file lock holds off other trials and processes meanwhile. Built images are kept.
+the build can see, and a file lock holds off other trials and processes meanwhile. Built images are kept until
+`leftovers` finds them unused. A build that fails is not tried again for those who waited for it.
 """
 
 from __future__ import annotations
 
+import collections
 import contextlib
-import fcntl
 import hashlib
 import os
+import re
+import socket
 import stat
 import tempfile
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from evalkit.errors import SandboxError, TaskError
+from evalkit.sandbox.docker import records
 from evalkit.sandbox.docker.complaint import DISK_HINT, NotThere
 from evalkit.sandbox.docker.engine import Engine, Image
-from evalkit.sandbox.local.scratch import base_folder
+from evalkit.sandbox.docker.records import Layers, Record
+from evalkit.sandbox.docker.wish import Wish
 from evalkit.sandbox.protocol import Environment
 
 DEFAULT_IMAGE = "debian:bookworm-slim"
 BUILT = "evalkit-build"
-MAX_BUILD_S = 3600.0
+LABEL = "evalkit.build"
 _LOG_LINES, _LOG_CHARS = 30, 3000
 _CACHES = ("**/__pycache__", "**/*.pyc")
 """Never sent: importing a task's Python files leaves them, and that must change nothing."""
+_LAYER = re.compile(r"^ ?-{2,3}> ([0-9a-f]{11,64})\s*$", re.MULTILINE)
+_FROM = re.compile(r"^step \d+/\d+ ?: from [^\n]*\s*\Z", re.IGNORECASE | re.MULTILINE)
 
 
-class Abandoned(Exception):
-    """Nobody waits for the image any more."""
-
-
-def find_image(engine: Engine, environment: Environment, abandoned: Callable[[], bool]) -> Image:
+def find_image(engine: Engine, environment: Environment, wish: Wish) -> Image:
     """The environment's image, which is pulled or built where it is not there yet.
 
     Raises SandboxError where it cannot be had, TaskError for a Dockerfile that cannot be read, and Abandoned.
     """
     if environment.image is None and environment.dockerfile is not None:
-        return _built(engine, environment.dockerfile, abandoned)
+        return _built(engine, environment.dockerfile, wish)
     name = environment.image or DEFAULT_IMAGE
     with contextlib.suppress(NotThere):
         return engine.image(name)
-    with _lock(hashlib.sha256(name.encode()).hexdigest(), abandoned):
+    with records.alone(hashlib.sha256(name.encode()).hexdigest(), lambda: wish.given_up) as record:
+        record.touch()
         with contextlib.suppress(NotThere):
             return engine.image(name)
+        making = engine.making()
         try:
-            _follow(engine.pull(name), abandoned)
+            with wish.bounding(making.give_up):
+                collections.deque(making.pull(name), maxlen=0)
             return engine.image(name)
         except SandboxError as error:
             raise SandboxError(
                 f"the image {name} is not here and cannot be pulled: {error.message}",
                 hint=f"Check its name and the network, or bring it here: docker load, or docker import FILE {name}.",
             ) from error
+        finally:
+            making.give_up()
 
 
 def context_digest(dockerfile: Path) -> str:
@@ -90,72 +97,70 @@ def context_files(dockerfile: Path) -> list[str]:
     return sorted(found)
 
 
-def _built(engine: Engine, dockerfile: Path, abandoned: Callable[[], bool]) -> Image:
+def _built(engine: Engine, dockerfile: Path, wish: Wish) -> Image:
     try:
         digest = context_digest(dockerfile)
     except (OSError, UnicodeDecodeError) as error:
         raise TaskError(f"the image's files cannot be read: {error}", where=str(dockerfile)) from error
-    tag = f"{BUILT}:{digest}"
-    with contextlib.suppress(NotThere):
-        return engine.image(tag)
-    with _lock(digest, abandoned):
+    tag, began = f"{BUILT}:{digest}", time.monotonic()
+    with records.shared(digest) as record, contextlib.suppress(NotThere):
+        if record is not None:
+            record.touch()
+            return engine.image(tag)
+    with records.alone(digest, lambda: wish.given_up) as record:
+        record.touch()
         with contextlib.suppress(NotThere):
             return engine.image(tag)
-        _build(engine, dockerfile, tag, abandoned)
-        return engine.image(tag)
+        failed_at, failure = engine.failures.get(digest, (began, None))
+        if failure is not None and failed_at > began:  # it is the build that was waited for
+            raise SandboxError(failure.message, where=failure.where, hint=failure.hint)
+        try:
+            _build(engine, dockerfile, tag, wish, record)
+            return engine.image(tag)
+        except SandboxError as error:
+            engine.failures[digest] = time.monotonic(), error
+            raise
+        finally:
+            record.touch()
 
 
-def _build(engine: Engine, dockerfile: Path, tag: str, abandoned: Callable[[], bool]) -> None:
+def _build(engine: Engine, dockerfile: Path, tag: str, wish: Wish, record: Record) -> None:
     from docker.utils.build import (  # pyright: ignore[reportMissingTypeStubs]
         create_archive,  # pyright: ignore[reportUnknownVariableType]
     )
 
-    log: deque[str] = deque(maxlen=_LOG_LINES)
+    log: collections.deque[str] = collections.deque(maxlen=_LOG_LINES)
+    layers: collections.deque[str] = collections.deque(maxlen=records.MAX_LAYERS)
+    since, making = engine.clock(), engine.making()
     with tempfile.TemporaryFile() as context:
         create_archive(str(dockerfile.parent), files=context_files(dockerfile), fileobj=context)
         context.seek(0)
         try:
-            _follow(engine.build(context, dockerfile.name, tag, {"evalkit.build": "1"}), abandoned, log)
+            with wish.bounding(making.give_up):
+                for line in making.build(context, dockerfile.name, tag, {LABEL: builder()}):
+                    log.append(line)
+                    layers += _LAYER.findall(line)
         except SandboxError as error:
-            said = "".join(log)[-_LOG_CHARS:].strip()
-            full = "no space left on device" in f"{said} {error.message}".lower()
-            raise SandboxError(
-                f"the image cannot be built: {error.message}\n{said}".strip(),
-                where=str(dockerfile),
-                hint=DISK_HINT if full else error.hint or "Build it by hand to see more: docker build .",
-            ) from error
+            raise _build_failed(dockerfile, error, "".join(log)) from error
+        finally:
+            making.give_up()
+            record.add(Layers(since, tuple(layers)))
 
 
-def _follow(lines: Generator[str], abandoned: Callable[[], bool], log: deque[str] | None = None) -> None:
-    """Wait for a pull or build to end; each line of it is a chance to give up."""
-    deadline = time.monotonic() + MAX_BUILD_S
-    with contextlib.closing(lines):
-        for line in lines:
-            if log is not None:
-                log.append(line)
-            if abandoned():
-                raise Abandoned
-            if time.monotonic() > deadline:
-                raise SandboxError(f"it took longer than {MAX_BUILD_S:.0f} s")
-
-
-@contextlib.contextmanager
-def _lock(name: str, abandoned: Callable[[], bool]) -> Generator[None]:
-    """Hold off everybody else of this user who wants the same image."""
-    base = base_folder()
-    base.mkdir(parents=True, exist_ok=True, mode=0o711)
-    handle = os.open(
-        base / f"image-{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+def _build_failed(dockerfile: Path, error: SandboxError, said: str) -> SandboxError:
+    """The error with the end of the build's log, and what to do."""
+    hint = error.hint or "Build it by hand to see more: docker build ."
+    if "no space left on device" in f"{said} {error.message}".lower():
+        hint = DISK_HINT
+    elif _FROM.search(said):
+        hint = "The image that it starts FROM cannot be had: check its name and the network, or `docker load` it."
+    return SandboxError(
+        f"the image cannot be built: {error.message}\n{said[-_LOG_CHARS:].strip()}".strip(),
+        where=str(dockerfile),
+        hint=hint,
     )
-    try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if abandoned():
-                    raise Abandoned from None
-                time.sleep(0.1)
-        yield
-    finally:
-        os.close(handle)
+
+
+def builder() -> str:
+    """What stands in the label of the images that this user builds on this machine."""
+    return f"{socket.gethostname()}:{os.geteuid()}"

@@ -6,7 +6,7 @@ two snapshots of one container are both complete, and comparable.
 
 Of an image above `LISTED_IMAGE_BYTES` only what was changed is listed; then a file of the image that the agent changes
 appears as new, and one that it removes is not seen. Never seen from outside: sockets, and what lies in /proc, /sys and
-/dev (/dev/shm is seen).
+/dev (/dev/shm is seen). Podman's archives name root as the owner of everything, and leave out /dev/shm.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from evalkit.errors import SandboxError
-from evalkit.sandbox.docker.complaint import NotThere, Refused
+from evalkit.sandbox.docker.complaint import EngineSilent, NotThere, Refused
 from evalkit.sandbox.docker.container import SHARED_MEMORY, labels, new_name
 from evalkit.sandbox.docker.engine import Engine, Image
 from evalkit.sandbox.docker.transfer import Member
@@ -136,11 +136,20 @@ def image_listing(engine: Engine, image: Image) -> Mapping[str, Entry]:
 def _image_listing(engine: Engine, image: Image) -> Mapping[str, Entry]:
     name = new_name()
     try:
-        config = {"image": image.id, "entrypoint": ["sh"], "labels": labels("image-listing", image.id)}
-        engine.create(name, config, {"network_mode": "none"})
-        return _read(engine, name, "/", _Patience(math.inf))
-    finally:
+        found = _listed(engine, name, image)
+    except EngineSilent:  # it would not remove it either
+        raise
+    except BaseException:
         engine.remove(name)
+        raise
+    engine.remove(name)
+    return found
+
+
+def _listed(engine: Engine, name: str, image: Image) -> Mapping[str, Entry]:
+    config = {"image": image.id, "entrypoint": ["sh"], "labels": labels("image-listing", image.id)}
+    engine.create(name, config, {"network_mode": "none"})
+    return _read(engine, name, "/", _Patience(math.inf))
 
 
 def _read(engine: Engine, container: str, root: str, patience: _Patience) -> dict[str, Entry]:

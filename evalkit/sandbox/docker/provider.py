@@ -10,29 +10,31 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 
 from evalkit.errors import SandboxError
 from evalkit.sandbox.docker import container, delivery, files, listing, workspace
 from evalkit.sandbox.docker.channel import DockerChannel, outside
+from evalkit.sandbox.docker.complaint import EngineSilent
 from evalkit.sandbox.docker.engine import Engine, Image, connect
-from evalkit.sandbox.docker.image import Abandoned, find_image
-from evalkit.sandbox.docker.placement import Placements, clean_path, gather
-from evalkit.sandbox.docker.transfer import Owner, Upload
+from evalkit.sandbox.docker.image import find_image
+from evalkit.sandbox.docker.launch import ImageGone, Plan, launch
+from evalkit.sandbox.docker.memory import MemoryLimit
+from evalkit.sandbox.docker.placement import clean_path
+from evalkit.sandbox.docker.transfer import Owner
 from evalkit.sandbox.docker.warden import Warden
-from evalkit.sandbox.docker.watchdog import Watchdog
-from evalkit.sandbox.docker.wire import Wire
+from evalkit.sandbox.docker.watchdog import Watchdog, unusable
+from evalkit.sandbox.docker.wish import Abandoned, Wish
 from evalkit.sandbox.protocol import DEFAULT_WORKDIR, Deliverable, Entry, Environment, ExecResult
 from evalkit.sandbox.shell import Call, CallNotStarted, KeptShell, checked_env, command_line
 from evalkit.sandbox.shielded import finish
 from evalkit.trajectory.artifacts import ArtifactStore
 
-_GONE_HINT = "Something outside killed it, removed it, or restarted its engine; the trial can be run again."
+_MADE_INSIDE = "Files that were made inside may be the cause, such as /etc/ld.so.preload."
 _DIGEST_S = 10.0
 
 
@@ -51,6 +53,9 @@ class DockerSandbox:
         self._engine_or_none: Engine | None = None
         self._image: Image | None = None
         self._build_s: float | None = None
+        self._launched_at = float("inf")
+        self._wish = Wish(environment.build_timeout_s)
+        self._memory: MemoryLimit | None = None
         self._warden: Warden | None = None
         self._shells: dict[str, tuple[KeptShell, DockerChannel]] = {}
         self._watch: asyncio.Task[None] | None = None
@@ -82,6 +87,15 @@ class DockerSandbox:
         """Seconds that finding, fetching or building the image took so far; None before that began."""
         return self._build_s
 
+    @property
+    def reduced(self) -> tuple[str, ...]:
+        """What the task asked for and the engine's machine does not have, in words; empty before the start.
+
+        Processors and memory are what there is then. Storage is not checked before it is used up.
+        """
+        engine = self._engine_or_none
+        return () if engine is None else container.reduced(self._environment, engine.version)
+
     async def start(self) -> None:
         """Find or build the image, make the container and its files, start the kept shell.
 
@@ -91,8 +105,14 @@ class DockerSandbox:
             raise SandboxError("a sandbox is started once")
         try:
             await self._start()
-        except BaseException:
+        except EngineSilent as error:
+            self._problem = error
             await self.stop()
+            raise
+        except BaseException as error:
+            await self.stop()
+            if isinstance(error, SandboxError) and self._engine_or_none is not None:
+                await outside(self._engine_or_none.ping)  # or its silence would look like the container's
             raise
 
     async def exec(
@@ -122,6 +142,8 @@ class DockerSandbox:
         )
         async with self._turn:
             result = await self._run_call(call, user or self._user)
+            if self._memory is not None:
+                result = await self._memory.judged(result)
         notes, self._notes = self._notes, []
         lost, self._lost_before = self._lost_before, False
         return replace(result, shell_lost=result.shell_lost or lost, late="".join(notes) + result.late)
@@ -184,8 +206,9 @@ class DockerSandbox:
         await finish(self._halt())
 
     async def stop(self) -> None:
-        """Kill everything and remove every trace."""
+        """Kill everything and remove every trace. An image that is being made is given up."""
         self._stopped = True
+        self._wish.give_up()
         await finish(self._stop())
 
     @property
@@ -202,6 +225,24 @@ class DockerSandbox:
 
     async def _start(self) -> None:
         engine = self._engine_or_none = await outside(connect)
+        try:
+            await self._launch_image(engine)
+        except ImageGone:  # somebody tidied up in between
+            await self._launch_image(engine)
+        async with self._turn:
+            _, channel = await self._open(self._user)
+        self._owner = channel.owner
+        if self._warden is not None:
+            self._memory = MemoryLimit(self._warden, container.memory_mb(self._environment, engine.version))
+            await self._memory.look()
+        storage = self._environment.limits.storage_mb or container.DEFAULT_STORAGE_MB
+        watchdog = Watchdog(
+            engine, self._name, storage, over=self._over_limit, lost=self._lost, idle=self._looked
+        )
+        self._watch = asyncio.create_task(watchdog.run(), name="evalkit-watchdog")
+        self._watch.add_done_callback(self._watch_ended)
+
+    async def _launch_image(self, engine: Engine) -> None:
         began = time.perf_counter()
         try:
             self._image = await self._find_image(engine)
@@ -211,49 +252,28 @@ class DockerSandbox:
             self._workdir = clean_path(self._image.workdir)
         async with self._starting:
             await finish(self._launch(engine, self._image))
-        async with self._turn:
-            _, channel = await self._open(self._user)
-        self._owner = channel.owner
-        storage = self._environment.limits.storage_mb or container.DEFAULT_STORAGE_MB
-        watchdog = Watchdog(engine, self._name, storage, self._over_limit, self._lost)
-        self._watch = asyncio.create_task(watchdog.run(), name="evalkit-watchdog")
 
     async def _find_image(self, engine: Engine) -> Image:
-        """A build or pull is given up with its caller, at its next line; nothing else waits for it."""
+        """A build or pull ends with its caller. It has a thread of its own, as it may take long."""
         try:
             return await to_thread.run_sync(
-                find_image, engine, self._environment, lambda: self._stopped, abandon_on_cancel=True
-            )
+                find_image, engine, self._environment, self._wish,
+                abandon_on_cancel=True, limiter=CapacityLimiter(1),
+            )  # fmt: skip
         except Abandoned:
             raise SandboxError("the sandbox was stopped while its image was made") from None
 
     async def _launch(self, engine: Engine, image: Image) -> None:
-        """Make and run the container with its files. Goes on when it is cancelled, so that nothing gets lost."""
-        placements = await outside(lambda: gather(self._environment))
-        try:
-            whose = container.labels(self._run, self._trial)
-            config = container.config(self._environment, image, whose)
-            host = container.host_config(self._environment, engine, self._asked_runtime)
-            if self._stopped:
-                raise SandboxError("the sandbox is stopped")
-            await outside(lambda: engine.create(self._name, config, host))
-            self._warden = Warden(await Wire.on(await outside(lambda: engine.attach(self._name))))
-            await outside(lambda: engine.start(self._name))
-            await self._warden.ready()
-            await self._furnish(engine, self._warden, placements)
-        finally:
-            placements.close()
-
-    async def _furnish(self, engine: Engine, warden: Warden, placements: Placements) -> None:
-        """Folders of the agent's first: where they were not in the image, they are its user's."""
-        mine = [self._workdir, *(clean_path(path) for path in self._environment.private)]
-        made = await warden.make_folders([shlex.quote(path) for path in mine], shlex.quote(self._user))
-        theirs = [shlex.quote(path) for path in placements.folders if path not in mine]
-        made = await warden.make_folders(theirs, "0") and made
-        if not made:
-            await outside(lambda: _make_folders(engine, self._name, [*placements.folders, *mine]))
-        if not placements.empty:
-            await outside(lambda: engine.upload(self._name, "/", placements.tar()))
+        """Make and run the container. Goes on when it is cancelled, so that nothing gets lost."""
+        if self._stopped:
+            raise SandboxError("the sandbox is stopped")
+        plan = Plan(
+            name=self._name, environment=self._environment, image=image,
+            labels=container.labels(self._run, self._trial), runtime=self._asked_runtime,
+            workdir=self._workdir, user=self._user,
+        )  # fmt: skip
+        self._launched_at = time.monotonic()
+        self._warden = await launch(engine, plan)
 
     async def _open(self, user: str) -> tuple[KeptShell, DockerChannel]:
         """Start a shell on the files as they are."""
@@ -263,9 +283,10 @@ class DockerSandbox:
         engine, warden = self._engine, self._warden
         if warden is None:
             raise SandboxError("the sandbox was not started")
-        channel = await DockerChannel.open(engine, self._name, warden, user, self._staged)
-        shell = KeptShell(channel)
-        await shell.start()
+        with engine.waiting():
+            channel = await DockerChannel.open(engine, self._name, warden, user, self._staged)
+            shell = KeptShell(channel)
+            await shell.start()
         self._shells[user] = shell, channel
         return shell, channel
 
@@ -273,7 +294,7 @@ class DockerSandbox:
         lost_before = False
         for _ in range(3):
             self._engine  # noqa: B018  -- raises where there is none any more
-            shell = self._shells[user][0] if user in self._shells else (await self._open(user))[0]
+            shell = self._shells[user][0] if user in self._shells else await self._open_again(user)
             try:
                 result = await shell.run(call)
             except CallNotStarted:
@@ -285,7 +306,17 @@ class DockerSandbox:
                 await self._drop_shells()
                 await self._check_container()
             return replace(result, shell_lost=result.shell_lost or lost_before)
-        raise SandboxError("the shell inside the sandbox keeps dying before it reaches a command")
+        raise SandboxError(
+            "the shell inside the sandbox keeps dying before it reaches a command", hint=_MADE_INSIDE
+        )
+
+    async def _open_again(self, user: str) -> KeptShell:
+        """By now the files are the agent's, and so is what keeps a shell from starting on them."""
+        try:
+            return (await self._open(user))[0]
+        except SandboxError:
+            await self._check_container()
+            raise
 
     async def _check_container(self) -> None:
         """A shell that was lost may be the agent's doing; a container that is gone is not."""
@@ -294,9 +325,11 @@ class DockerSandbox:
         engine = self._engine
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._warden.gone.wait(), 0.05)
-        if self._warden.gone.is_set() or not await outside(lambda: engine.running(self._name)):
-            await outside(engine.ping)
-            raise SandboxError("the sandbox's container is gone", where=self._name, hint=_GONE_HINT)
+        if engine.fell_silent(self._launched_at):  # which hung up everything
+            raise EngineSilent
+        state = (await outside(lambda: engine.look(self._name, size=False))).state
+        if self._warden.gone.is_set() or state != "running":
+            raise unusable(self._name, state if state == "paused" else "gone")
 
     async def _drop_shells(self) -> None:
         """Closing one kills everything inside, so all go together."""
@@ -310,7 +343,7 @@ class DockerSandbox:
             await shell.close()
         async with self._turn:
             await self._drop_shells()
-            if self._warden is None or self._stopped or self._problem is not None:
+            if self._warden is None or self._stopped:
                 return
             engine, warden = self._engine, self._warden
             for _ in range(3):
@@ -332,6 +365,8 @@ class DockerSandbox:
         async with self._starting:
             if engine is not None:
                 with contextlib.suppress(SandboxError):  # an engine that is gone took its containers along
+                    if self._problem is not None:
+                        await outside(engine.ping)
                     await outside(lambda: engine.remove(self._name))
         if self._warden is not None:
             self._warden.close()
@@ -355,20 +390,14 @@ class DockerSandbox:
         for _, channel in self._shells.values():
             channel.hang_up()
 
+    async def _looked(self) -> None:
+        if self._memory is not None and not any(shell.busy for shell, _ in self._shells.values()):
+            await self._memory.look()
+
+    def _watch_ended(self, watch: asyncio.Task[None]) -> None:
+        """A sandbox that nobody watches does not go on."""
+        if not watch.cancelled() and (error := watch.exception()) is not None:
+            self._lost(SandboxError(f"the sandbox can no longer be watched: {error!r}"))
+
     def _inside(self, path: str) -> str:
         return path if path.startswith("/") else f"{self._workdir}/{path}"
-
-
-def _make_folders(engine: Engine, name: str, folders: Sequence[str]) -> None:
-    """For images without mkdir: what is missing is uploaded, parents first."""
-    tree = delivery.Tree(engine, name)
-    upload = Upload()
-    done: set[str] = set()
-    for folder in folders:
-        parts = folder.strip("/").split("/")
-        for depth in range(1, len(parts) + 1):
-            path = "/" + "/".join(parts[:depth])
-            if path not in done and path != "/" and tree.is_there(path) is None:
-                upload.folder(path, 0o755, Owner())
-            done.add(path)
-    engine.upload(name, "/", upload.finished())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evalkit.errors import SandboxError
-from evalkit.sandbox.docker.container import OWNER, RUN, TRIAL, owner_of
 from evalkit.sandbox.docker.engine import connect
+from evalkit.sandbox.docker.leftovers import clean_containers, clean_images
 from evalkit.sandbox.local.support import Support
 
 
@@ -19,21 +19,25 @@ def check_docker() -> Support:
 
 
 def clean_docker() -> list[str]:
-    """Remove containers of evalkit processes that are gone; says which. Nothing where there is no engine.
+    """Remove what evalkit processes that are gone have left on the engine; says what. Nothing where there is none.
 
     Containers of living processes, of other machines that use the same engine, and all that are not labelled as
-    evalkit's are left alone, and so are built images, which later runs use again.
+    evalkit's are left alone. Built images are a cache: those of this user on this machine are removed a week after
+    their last use, with the layers that their builds left; see `leftovers.clean_images`.
     """
     removed: list[str] = []
     try:
         engine = connect()
-        for found in engine.owned(OWNER):
-            owner = owner_of(found.labels.get(OWNER, ""))
-            if owner is None or owner.is_alive() or RUN not in found.labels:
-                continue
-            engine.remove(found.id)
-            trial = found.labels.get(TRIAL, "?")
-            removed.append(f"container {found.id[:12]} (run {found.labels[RUN]}, trial {trial})")
+        removed += clean_containers(engine)
+        removed += clean_images(engine)
     except SandboxError:
         return removed  # without an engine nothing of ours can run
     return removed
+
+
+def clean_docker_sandboxes() -> list[str]:
+    """Remove the containers alone, as `clean_docker` does; says which."""
+    try:
+        return clean_containers(connect())
+    except SandboxError:
+        return []

@@ -16,6 +16,7 @@ from evalkit.sandbox.docker.wire import Wire
 from evalkit.sandbox.shell import ChannelClosed
 
 ANSWER_S = 5.0
+READY_S = 20.0
 CONVERGE_S = 2.0
 """How long killing one call's processes may take before all are killed."""
 
@@ -23,6 +24,7 @@ SCRIPT = r"""
 trap '' HUP INT QUIT TERM USR1 USR2 ALRM PIPE TSTP TTIN TTOU
 trap 'w_child=1; jobs >/dev/null 2>&1' CHLD
 umask 022
+w_root=
 w_look() {
   w_text=
   { while IFS= read -r w_line; do w_text="$w_text$w_line "; done <"/proc/$1/stat"; } 2>/dev/null || return 1
@@ -87,6 +89,24 @@ w_kill_all() {
     [ "$w_round" -le 500 ] || { w_said=spreads; return; }
   done
 }
+w_value() {
+  w_got=
+  { while read -r w_key w_number w_rest; do
+    case $w_key in "$1") w_got=$w_number;; esac
+  done <"$2"; } 2>/dev/null
+  [ -n "$w_got" ]
+}
+w_memory_kills() {
+  w_group=
+  { while IFS= read -r w_line; do
+    case $w_line in 0::*) w_group=${w_line#0::};; esac
+  done <"$w_root/proc/1/cgroup"; } 2>/dev/null
+  w_groups=$w_root/sys/fs/cgroup
+  for w_path in memory/memory.oom_control "${w_group#/}/memory.events" memory.events; do
+    w_value oom_kill "$w_groups/$w_path" && { w_said=$w_got; return; }
+  done
+  w_said=unknown
+}
 w_folder() {
   [ -d "$2" ] && return
   mkdir -p -- "$2" 2>/dev/null && { [ "$1" = 0 ] || chown -- "$1" "$2" 2>/dev/null; } || w_said=failed
@@ -117,9 +137,13 @@ class Warden:
         return self._wire.closed
 
     async def ready(self) -> None:
-        """Wait until process 1 answers. Raises SandboxError with what it said where it does not."""
+        """Wait until process 1 answers, and has done all that was asked before. Raises SandboxError."""
         try:
-            await self._ask(":", 20.0)
+            for patience in (0.5, 2.0):  # some shells lose a line that a signal interrupts
+                with contextlib.suppress(TimeoutError):
+                    await self._ask(":", patience)
+                    return
+            await self._ask(":", READY_S)
         except (ChannelClosed, TimeoutError) as error:
             raise SandboxError(
                 "the container's first process does not answer",
@@ -153,6 +177,13 @@ class Warden:
                 except ChannelClosed:
                     return True
         return False
+
+    async def memory_kills(self) -> int | None:
+        """How many processes the memory limit has killed so far; None where that cannot be found out."""
+        with contextlib.suppress(TimeoutError, ChannelClosed):
+            said = await self._ask("w_memory_kills", CONVERGE_S)
+            return int(said) if said.isdigit() else None
+        return None
 
     def close(self) -> None:
         """Hang up, which ends process 1."""

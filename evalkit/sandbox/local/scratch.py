@@ -15,6 +15,7 @@ import shutil
 import stat
 import tempfile
 import time
+from collections.abc import Generator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -27,7 +28,8 @@ PREFIX = "sandbox-"
 _NEW_PREFIX = ".new-"
 _LABEL = "label.json"
 _PARTS = ("tree", "stage")
-_ABANDONED_S = 3600.0
+_LOCK_S = 2.0
+"""How long `clean` waits for those who make or remove a folder; each takes a moment only."""
 SCRATCH_HINT = "Set EVALKIT_SCRATCH to a folder with free space that you may write to."
 
 
@@ -95,15 +97,9 @@ def create(base: Path, who: Account, *, run: str, trial: str) -> Scratch:
     """A new labelled and locked folder. Raises SandboxError where none can be made."""
     try:
         make_base(base, who)
-        building = Path(tempfile.mkdtemp(prefix=_NEW_PREFIX, dir=base))
-    except OSError as error:
-        raise SandboxError(
-            f"no folder for the sandbox can be made: {error.strerror}",
-            where=str(base),
-            hint=SCRATCH_HINT,
-        ) from error
-    try:
-        return _label(building, who, Label(run, trial, os.getpid(), _own_start()))
+        with _unlabelled(base):
+            building = Path(tempfile.mkdtemp(prefix=_NEW_PREFIX, dir=base))
+            return _label(building, who, Label(run, trial, os.getpid(), _own_start()))
     except OSError as error:
         raise SandboxError(
             f"no folder for the sandbox can be made: {error.strerror}", where=str(base), hint=SCRATCH_HINT
@@ -118,8 +114,9 @@ def clean(base: Path) -> list[str]:
     if not base.is_dir():
         return []
     _check_base(base)
+    removed = _clean_unlabelled(base)
     users = frozenset({account().uid})
-    removed = end_orphans(base, users, lambda folder: folder.is_dir() and _abandoned(folder) is None)
+    removed += end_orphans(base, users, lambda folder: folder.is_dir() and _abandoned(folder) is None)
     for folder in sorted(base.iterdir()):
         what = _abandoned(folder)
         if what is not None:
@@ -163,42 +160,86 @@ def _remove(folder: Path) -> None:
     """Remove a sandbox's folder, the label last: what is left of an interrupted removal can still be found."""
     for name in _PARTS:
         remove_tree(folder / name)
-    remove_tree(folder)
+    with _unlabelled(folder.parent), contextlib.suppress(FileNotFoundError):
+        unlabelled = folder.with_name(_NEW_PREFIX + folder.name.removeprefix(PREFIX))
+        folder.rename(unlabelled)
+        remove_tree(unlabelled)
+
+
+@contextlib.contextmanager
+def _unlabelled(base: Path) -> Generator[None, None, None]:
+    """Keep `clean` away while there is a folder that no label tells the owner of: before it has one, and after."""
+    handle = os.open(base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _clean_unlabelled(base: Path) -> list[str]:
+    """Remove the folders without a label, while nobody makes or removes one; says which."""
+    handle = os.open(base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if not _locked(handle):
+            return []
+        removed: list[str] = []
+        for folder in sorted(base.iterdir()):
+            new = folder.name.startswith(_NEW_PREFIX)
+            if (
+                (new or folder.name.startswith(PREFIX))
+                and _is_ours(folder)
+                and (new or not _has_label(folder))
+            ):
+                remove_tree(folder)
+                removed.append(f"unfinished folder of a sandbox ({folder})")
+        return removed
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    """Lock alone; False where somebody holds it for long."""
+    deadline = time.monotonic() + _LOCK_S
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        else:
+            return True
 
 
 def _abandoned(folder: Path) -> str | None:
-    """What a folder of ours is, where its owner is gone; None for everything else."""
-    building = folder.name.startswith(_NEW_PREFIX)
-    if not (building or folder.name.startswith(PREFIX)) or not _is_ours(folder, old=building):
+    """What a sandbox's folder of ours is, where its owner is gone; None for everything else."""
+    if not folder.name.startswith(PREFIX) or not _is_ours(folder):
         return None
-    unfinished = "unfinished folder of a sandbox" if building else None
     try:
         handle = os.open(folder / _LABEL, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
-        return unfinished
+        return None
     try:
         status = os.fstat(handle)
         if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode):
             return None
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         label = Label(**json.loads(os.read(handle, 65536)))
-    except BlockingIOError:
+    except (BlockingIOError, ValueError, TypeError):
         return None
-    except (ValueError, TypeError):
-        return unfinished
     finally:
         os.close(handle)
     return f"sandbox of trial {label.trial} of run {label.run}"
 
 
-def _is_ours(folder: Path, *, old: bool) -> bool:
-    """Whether it is a folder of our user's; with `old`, also whether it is older than any that is being made."""
+def _is_ours(folder: Path) -> bool:
+    """Whether it is a folder of our user's."""
     try:
         status = folder.lstat()
     except OSError:
         return False
-    recent = time.time() - status.st_mtime < _ABANDONED_S
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not (old and recent)
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
 def _own_start() -> int:

@@ -1,0 +1,217 @@
+"""How does a trial go from stage to stage?
+
+Each stage is set up, worked on and graded in the one sandbox of the trial. `submit`, or a stage's own time limit, ends
+a stage; a missed `min_reward`, `report_impossible` and the trial's own limits end the trial. A grader that gives no
+verdict leaves the whole trial unscored, whichever stage it judged. A task without steps is a single stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from inspect_ai.model import ChatMessage, GenerateConfig, Model
+from inspect_ai.util import apply_limits, time_limit
+
+from evalkit.engine.ledger import Ledger
+from evalkit.engine.loop import LoopInput, Outcome, react
+from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.recorder import Recorder
+from evalkit.engine.scripted_model import current_script
+from evalkit.engine.tools import agent_tools
+from evalkit.errors import ModelError, TaskError
+from evalkit.grading.delivering import collect, take_deliverables
+from evalkit.grading.grader import Grading, grade, tests_digest
+from evalkit.grading.preparing import clear_traces, prepare_stage
+from evalkit.grading.total import falls_short, total
+from evalkit.grading.verdict import Verdict
+from evalkit.models.reply import Reply, Turn
+from evalkit.models.scripted import Persona, Script, find_persona
+from evalkit.sandbox.protocol import Sandbox
+from evalkit.tasks.solution import load_solution
+from evalkit.tasks.stage import Stage
+from evalkit.trajectory.canonical import canonical_json
+
+MAX_RETRIES = 5
+"""Of one generation; then the endpoint counts as unreachable and the trial is unscored."""
+_SPENT = frozenset({"step_limit", "token_limit", "cost_limit"})
+
+
+@dataclass(slots=True)
+class TrialParts:
+    """What all stages of one trial share."""
+
+    planned: PlannedTrial
+    sandbox: Sandbox
+    model: Model
+    recorder: Recorder
+    ledger: Ledger
+    grading: Grading
+    messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
+    """What was said in the stages before, where the agent remembers it."""
+
+    @property
+    def persona(self) -> Persona | None:
+        """The scripted agent; None for a model."""
+        model = self.planned.agent.model
+        return find_persona(model.name) if model.route == "scripted" else None
+
+    @property
+    def time_left_s(self) -> float | None:
+        """What is left of the whole trial's time; None where it has no bound."""
+        limit = self.planned.limits.time_s
+        return None if limit is None else max(limit - (self.ledger.agent_s or 0.0), 0.0)
+
+
+async def run_stages(given: TrialParts) -> None:
+    """Go through the stages, as far as they are reached, and put the trial's verdict into its ledger."""
+    task, ledger = given.planned.task, given.ledger
+    verdicts: list[Verdict] = []
+    ended: str | None = None
+    for number, stage in enumerate(task.stages):
+        try:
+            with ledger.clock("setup_s"):
+                await _set_up(given, stage)
+        except TaskError as error:
+            if not verdicts:
+                raise
+            # What stands in the way now is what the agent left: a suite's proof has shown that the set-up works.
+            given.recorder.event("error", canonical_json({"stage": stage.name, "message": error.message}))
+            break
+        ledger.outcome = None
+        with ledger.clock("agent_s"):
+            ledger.outcome = await _work(given, stage)
+        last = number == len(task.stages) - 1
+        with ledger.clock("grade_s"):
+            judged = await _judge(given, stage, goes_on=not last)
+        verdicts.append(judged.verdict)
+        ended = None if last else _ended(given, stage, judged.verdict)
+        if task.is_staged:
+            _checkpoint(given, stage, judged, ended)
+        if ended is not None:
+            break
+    ledger.verdict = total(task, verdicts, fell_short=ended == "min_reward")
+
+
+async def _set_up(given: TrialParts, stage: Stage) -> None:
+    persona = given.persona
+    played = persona is not None and persona.needs_solution
+    await prepare_stage(given.planned.task, stage, given.sandbox, with_solution=played)
+
+
+async def _work(given: TrialParts, stage: Stage) -> Outcome:
+    """The agent's part of a stage."""
+    task, agent, recorder = given.planned.task, given.planned.agent, given.recorder
+    if task.settings.conversation == "fresh":
+        given.messages = []
+    if given.persona is not None:
+        current_script.set(_script(given.persona, stage, len(given.messages)))
+    tools = agent_tools(
+        given.sandbox,
+        agent.tool_settings,
+        asks_confidence=bool(task.settings.confidence),
+        user=stage.user if task.is_staged else None,
+    )
+    loop = LoopInput(
+        instruction=stage.instruction,
+        model=given.model,
+        tools=tuple(tools),
+        sandbox=given.sandbox,
+        recorder=recorder,
+        limits=given.planned.limits,
+        config=GenerateConfig(max_retries=MAX_RETRIES),
+        messages=given.messages,
+    )
+    seconds = _seconds(given, stage)
+    with apply_limits([time_limit(seconds)], catch_errors=True):
+        return await react(loop)
+    if not recorder.thinks:
+        raise ModelError(f"{agent.model} gave no answer within {seconds:g} s")
+    recorder.event("limit", canonical_json({"limit": "time_limit", "seconds": seconds}))
+    return Outcome("time_limit")
+
+
+def _seconds(given: TrialParts, stage: Stage) -> float | None:
+    """A stage's own time, as far as the trial's lasts. Of a task without steps they are the same."""
+    if not given.planned.task.is_staged:
+        return given.planned.limits.time_s
+    bounds = [bound for bound in (stage.agent_timeout_s, given.time_left_s) if bound is not None]
+    return min(bounds) if bounds else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Later:
+    """A script that hears only what was said since its stage began."""
+
+    script: Script
+    begin: int
+
+    def reply(self, conversation: Sequence[Turn]) -> Reply:
+        return self.script.reply(conversation[self.begin :])
+
+
+def _script(persona: Persona, stage: Stage, begin: int) -> Script:
+    script = persona.make(load_solution(stage) if persona.needs_solution else ())
+    return _Later(script, begin) if begin else script
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    verdict: Verdict
+    halted: bool
+    """Whether everything that the agent had started was killed."""
+
+
+async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
+    task, sandbox, recorder = given.planned.task, given.sandbox, given.recorder
+    mode = stage.verifier.mode
+    given.ledger.grader_digest = tests_digest(task)
+    for command, how in (await collect(task, stage, sandbox)).items():
+        recorder.event("error", canonical_json({"not_collected": command, "reason": how}))
+    halted = mode == "snapshot" or (mode == "sealed" and not goes_on)
+    if halted:
+        await sandbox.halt()
+    taken = await take_deliverables(
+        task, stage, sandbox, given.grading.store, halt_if_moving=mode == "sealed" and not halted
+    )
+    for path, reason in taken.refused.items():
+        recorder.event("error", canonical_json({"not_delivered": path, "reason": reason}))
+    ending = given.ledger.outcome.ending if given.ledger.outcome else None
+    verdict = await grade(
+        task,
+        stage,
+        sandbox,
+        taken.deliverables,
+        given.grading,
+        answer=ending.answer if ending else None,
+        goes_on=goes_on,
+    )
+    if goes_on and mode != "sealed":
+        await clear_traces(task, sandbox)
+    return _Judged(verdict, halted or taken.halted)
+
+
+def _ended(given: TrialParts, stage: Stage, verdict: Verdict) -> str | None:
+    """What keeps the next stage from being begun; None where nothing does."""
+    outcome = given.ledger.outcome
+    if outcome is not None and outcome.ending is not None and outcome.ending.impossible:
+        return "report_impossible"
+    if outcome is not None and outcome.stop_reason in _SPENT:
+        return outcome.stop_reason
+    if given.time_left_s == 0.0:
+        return "time_limit"
+    return "min_reward" if falls_short(stage, verdict) else None
+
+
+def _checkpoint(given: TrialParts, stage: Stage, judged: _Judged, ended: str | None) -> None:
+    outcome = given.ledger.outcome
+    detail = {
+        "stage": stage.name,
+        "reward": judged.verdict.reward,
+        "passed": judged.verdict.passed,
+        "grader_mode": stage.verifier.mode,
+        "stop_reason": outcome.stop_reason if outcome else None,
+        "processes_killed": judged.halted,
+        "trial_ended_by": ended,
+    }
+    given.recorder.event("checkpoint", canonical_json(detail))

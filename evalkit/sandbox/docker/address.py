@@ -1,0 +1,54 @@
+"""Where is the container engine, and can it be reached at all?"""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalkit.sandbox.docker.complaint import unreachable
+
+USUAL_SOCKET = "/var/run/docker.sock"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The variables that name an engine, and the process that talks to it."""
+
+    host: str | None
+    tls_verify: str | None
+    cert_path: str | None
+    process: int
+
+    @classmethod
+    def now(cls) -> Settings:
+        """What the environment says."""
+        env = os.environ
+        return cls(
+            env.get("DOCKER_HOST"), env.get("DOCKER_TLS_VERIFY"), env.get("DOCKER_CERT_PATH"), os.getpid()
+        )
+
+
+def local_folder(host: str, named: object) -> Path | None:
+    """The folder that an engine names, where the engine is on this machine."""
+    if not host.startswith("unix://") or not isinstance(named, str) or not Path(named).is_absolute():
+        return None
+    return Path(named)
+
+
+def knock(host: str) -> None:
+    """Find out why a socket cannot be used; the SDK does not say."""
+    if not host.startswith("unix://"):
+        return
+    with socket.socket(socket.AF_UNIX) as knocking:
+        knocking.settimeout(10)
+        try:
+            knocking.connect(host.removeprefix("unix://"))
+        except OSError as error:
+            raise unreachable(error) from error
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The parts of a version that are numbers."""
+    return tuple(int(part) for part in version.split(".") if part.isdigit())

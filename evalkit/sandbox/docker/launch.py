@@ -1,0 +1,119 @@
+"""How does a container come to life with its files, and what if the engine cannot do what is asked?"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalkit.errors import SandboxError
+from evalkit.sandbox.docker import container, delivery
+from evalkit.sandbox.docker.channel import outside
+from evalkit.sandbox.docker.complaint import Refused
+from evalkit.sandbox.docker.engine import Engine, Image
+from evalkit.sandbox.docker.placement import Placements, clean_path, gather
+from evalkit.sandbox.docker.transfer import Owner, Upload
+from evalkit.sandbox.docker.warden import Warden
+from evalkit.sandbox.docker.wire import Wire
+from evalkit.sandbox.protocol import Environment
+
+_RUNTIME_WHERE = "evalkit.toml, [sandbox] runtime"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A container that is to be."""
+
+    name: str
+    environment: Environment
+    image: Image
+    labels: Mapping[str, str]
+    runtime: str | None
+    workdir: str
+    user: str
+
+
+class ImageGone(Exception):
+    """The image was removed since it was found."""
+
+
+async def launch(engine: Engine, plan: Plan) -> Warden:
+    """Make and run a container with its files. Raises ImageGone; removing what was made is the caller's."""
+    placements = await outside(lambda: gather(plan.environment))
+    try:
+        await outside(lambda: _create(engine, plan))
+        warden = Warden(await Wire.on(await outside(lambda: engine.attach(plan.name))))
+        try:
+            await _run(engine, plan)
+            with engine.waiting():
+                await warden.ready()
+            await _furnish(engine, plan, warden, placements)
+        except BaseException:
+            warden.close()
+            raise
+        return warden
+    finally:
+        placements.close()
+
+
+def _create(engine: Engine, plan: Plan) -> None:
+    config = container.config(plan.environment, plan.image, plan.labels)
+    host = container.host_config(plan.environment, engine, plan.runtime, plan.labels)
+    try:
+        warnings = engine.create(plan.name, config, host)
+    except Refused as error:
+        if plan.runtime is not None and plan.runtime in error.said:
+            raise unknown_runtime(engine, plan.runtime, error.said) from error
+        if "no such image" in error.said.lower() or "image not known" in error.said.lower():
+            raise ImageGone from error
+        raise
+    container.check_warnings(warnings)
+    if plan.runtime is not None and (taken := engine.runtime(plan.name)) != plan.runtime:
+        raise unknown_runtime(engine, plan.runtime, f"it would use {taken or 'its own'}")
+
+
+async def _run(engine: Engine, plan: Plan) -> None:
+    try:
+        await outside(lambda: engine.start(plan.name))
+    except Refused as error:
+        runtime, said = plan.runtime, error.said
+        if runtime is not None and runtime in said:
+            raise await outside(lambda: unknown_runtime(engine, runtime, said)) from error
+        raise
+
+
+def unknown_runtime(engine: Engine, runtime: str, said: str) -> SandboxError:
+    """What it means that the engine did not take a runtime."""
+    known = ", ".join(engine.runtimes()) or "none that it names"
+    return SandboxError(
+        f"the container engine cannot use the runtime {runtime}: {said}",
+        where=_RUNTIME_WHERE,
+        hint=f"Install it and name it in the engine's configuration, or use what it has: {known}.",
+    )
+
+
+async def _furnish(engine: Engine, plan: Plan, warden: Warden, placements: Placements) -> None:
+    """Folders of the agent's first: where they were not in the image, they are its user's."""
+    mine = [plan.workdir, *(clean_path(path) for path in plan.environment.private)]
+    made = await warden.make_folders([shlex.quote(path) for path in mine], shlex.quote(plan.user))
+    theirs = [shlex.quote(path) for path in placements.folders if path not in mine]
+    made = await warden.make_folders(theirs, "0") and made
+    if not made:
+        await outside(lambda: _make_folders(engine, plan.name, [*placements.folders, *mine]))
+    if not placements.empty:
+        await outside(lambda: engine.upload(plan.name, "/", placements.tar()))
+
+
+def _make_folders(engine: Engine, name: str, folders: Sequence[str]) -> None:
+    """For images without mkdir: what is missing is uploaded, parents first."""
+    tree = delivery.Tree(engine, name)
+    upload = Upload()
+    done: set[str] = set()
+    for folder in folders:
+        parts = folder.strip("/").split("/")
+        for depth in range(1, len(parts) + 1):
+            path = "/" + "/".join(parts[:depth])
+            if path not in done and path != "/" and tree.is_there(path) is None:
+                upload.folder(path, 0o755, Owner())
+            done.add(path)
+    engine.upload(name, "/", upload.finished())
