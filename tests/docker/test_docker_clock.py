@@ -72,4 +72,4 @@ def test_the_clock_on_the_wall_is_read_for_the_ages_of_files_only() -> None:
                     assert not {one.name for one in names} & {"time", "time_ns"}
                 case _:
                     pass
-    assert readers == {"docker/records.py", "docker/transfer.py", "local/scratch.py"}
+    assert readers <= {"docker/records.py", "docker/transfer.py", "local/scratch.py"}

@@ -261,9 +261,9 @@ async def test_clean_spares_the_living_and_what_is_not_ours(open_local, scratch:
     (scratch / "sandbox-forged").mkdir()
     (scratch / "sandbox-forged/label.json").write_text("not a label")
     (scratch / "sandbox-link").symlink_to("/etc")
-    before = sorted(scratch.iterdir())
+    before = sorted(scratch.glob("sandbox-*"))
     assert clean() == []
-    assert sorted(scratch.iterdir()) == before
+    assert sorted(scratch.glob("sandbox-*")) == before
 
 
 async def test_an_interrupt_of_the_terminal_does_not_reach_the_sandbox(sandbox: LocalSandbox) -> None:

@@ -20,6 +20,7 @@ from evalkit.errors import SandboxError
 from evalkit.sandbox.docker import container, delivery, files, listing, workspace
 from evalkit.sandbox.docker.channel import DockerChannel, outside
 from evalkit.sandbox.docker.complaint import EngineSilent
+from evalkit.sandbox.docker.ending import kill_everything
 from evalkit.sandbox.docker.engine import Engine, Image, connect
 from evalkit.sandbox.docker.image import find_image
 from evalkit.sandbox.docker.launch import ImageGone, Plan, launch
@@ -345,16 +346,7 @@ class DockerSandbox:
             await self._drop_shells()
             if self._warden is None or self._stopped:
                 return
-            engine, warden = self._engine, self._warden
-            for _ in range(3):
-                await warden.kill_all()
-                if await outside(lambda: engine.processes(self._name)) <= 1:
-                    return
-        raise SandboxError(
-            "something inside the container cannot be killed",
-            where=self._name,
-            hint="Its trial cannot be judged.",
-        )
+            await kill_everything(self._engine, self._name, self._warden)
 
     async def _stop(self) -> None:
         if self._watch is not None:

@@ -160,7 +160,7 @@ def _remove(folder: Path) -> None:
     """Remove a sandbox's folder, the label last: what is left of an interrupted removal can still be found."""
     for name in _PARTS:
         remove_tree(folder / name)
-    with _unlabelled(folder.parent), contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError), _unlabelled(folder.parent):
         unlabelled = folder.with_name(_NEW_PREFIX + folder.name.removeprefix(PREFIX))
         folder.rename(unlabelled)
         remove_tree(unlabelled)
@@ -185,12 +185,7 @@ def _clean_unlabelled(base: Path) -> list[str]:
             return []
         removed: list[str] = []
         for folder in sorted(base.iterdir()):
-            new = folder.name.startswith(_NEW_PREFIX)
-            if (
-                (new or folder.name.startswith(PREFIX))
-                and _is_ours(folder)
-                and (new or not _has_label(folder))
-            ):
+            if folder.name.startswith(_NEW_PREFIX) and _is_ours(folder):
                 remove_tree(folder)
                 removed.append(f"unfinished folder of a sandbox ({folder})")
         return removed
