@@ -31,7 +31,10 @@ check: $(READY)  ## format, lint, types, import rules, docs
 
 bench: $(READY)  ## ratios against peers, measured in the same run
 	$(BIN)/python benchmarks/local_sandbox.py
+	$(BIN)/python benchmarks/docker_sandbox.py
 	$(BIN)/python benchmarks/turns.py
+	$(BIN)/python benchmarks/trials_per_minute.py
+	$(BIN)/python benchmarks/many_trials.py
 
 live: $(READY)  ## against real model endpoints
 	@echo "make live: there is no real endpoint to run against yet; it comes with model endpoints." >&2; exit 2

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import shutil
-import statistics
 import subprocess
+import sys
 import tempfile
-import time
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import docker
+from figures import Figure, figure, show, timed
 
 from evalkit.sandbox import Environment
 from evalkit.sandbox.docker.provider import DockerSandbox
@@ -31,29 +28,6 @@ from evalkit.trajectory.artifacts import ArtifactStore
 FILES = 1000
 AT_ONCE = 16
 RUN = f"benchmark-{os.getpid()}"
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured thing, in milliseconds."""
-
-    what: str
-    median_ms: float
-    p95_ms: float
-    rounds: int
-    aim_ms: float | None = None
-
-
-def figure(what: str, times: list[float], aim_ms: float | None = None) -> Figure:
-    ordered = sorted(times)
-    p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
-    return Figure(what, statistics.median(ordered) * 1000, p95 * 1000, len(ordered), aim_ms)
-
-
-async def timed(work: Callable[[], Awaitable[object]]) -> float:
-    began = time.perf_counter()
-    await work()
-    return time.perf_counter() - began
 
 
 def sandbox() -> DockerSandbox:
@@ -87,6 +61,8 @@ async def calls(box: DockerSandbox, rounds: int) -> list[Figure]:
                     cli.append(await timed(by_command_line))
     finally:
         client.close()
+    if not command_line:
+        print("the docker command line is not installed: not compared with it", file=sys.stderr)
     figures = [figure("call: kept shell", kept, aim_ms=3.0), figure("call: fresh exec, SDK", sdk)]
     return [*figures, figure("call: fresh exec, CLI", cli)] if cli else figures
 
@@ -153,7 +129,8 @@ def main() -> None:
     options = parser.parse_args()
     support = check_docker()
     if not support.ok:
-        parser.exit(2, f"{support.problem}\n{support.hint}\n")
+        print(f"not measured: {support.problem}\n{support.hint}")
+        return
     figures = asyncio.run(measure(options.rounds))
     by_name = {one.what: one.median_ms for one in figures}
     ratios = {
@@ -162,25 +139,7 @@ def main() -> None:
         for other in ("SDK", "CLI")
         if f"call: fresh exec, {other}" in by_name
     }
-    if options.json:
-        print(
-            json.dumps(
-                {
-                    "runtime": support.runtime,
-                    "cpus": os.cpu_count(),
-                    "figures": [asdict(one) for one in figures],
-                    "ratios": ratios,
-                }
-            )
-        )
-        return
-    print(f"{support.runtime}, {os.cpu_count()} processors")
-    print(f"{'':36}{'median ms':>10}{'p95 ms':>10}{'aim ms':>8}")
-    for one in figures:
-        aim = "" if one.aim_ms is None else f"{one.aim_ms:g}"
-        print(f"{one.what:36}{one.median_ms:>10.2f}{one.p95_ms:>10.2f}{aim:>8}")
-    for name, ratio in ratios.items():
-        print(f"{name:36}{ratio:>10.1f}")
+    show(support.runtime or "", figures, ratios, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -42,11 +42,10 @@ def show(title: str, figures: Sequence[Figure], ratios: Mapping[str, float], *, 
         print(json.dumps({**found, "ratios": ratios}))
         return
     print(f"{title}, {os.cpu_count()} processors")
-    print(f"{'':36}{'median ms':>10}{'p95 ms':>10}{'aim ms':>8}")
+    print(f"{'':36}{'median ms':>10}{'p95 ms':>10}{'aim ms':>10}")
     for one in figures:
-        aim = (
-            "" if one.aim_ms is None else f"{one.aim_ms:g}{'' if one.median_ms <= one.aim_ms else '  missed'}"
-        )
-        print(f"{one.what:36}{one.median_ms:>10.2f}{one.p95_ms:>10.2f}{aim:>8}")
+        missed = one.aim_ms is not None and one.median_ms > one.aim_ms
+        aim = "" if one.aim_ms is None else f"{one.aim_ms:>10g}{'  missed' if missed else ''}"
+        print(f"{one.what:36}{one.median_ms:>10.2f}{one.p95_ms:>10.2f}{aim}")
     for name, ratio in ratios.items():
         print(f"{name:36}{ratio:>10.2f}")

@@ -49,12 +49,12 @@ class Watch:
 
     def planned(self, total: int) -> None: ...
 
-    def started(self, planned: object) -> None:
+    def started(self, planned: object) -> None:  # noqa: ARG002  the signature is Progress's
         self.began = self.began or time.perf_counter()
 
     def stepped(self, planned: object, step: object) -> None: ...
 
-    def finished(self, planned: object, trial: object) -> None:
+    def finished(self, planned: object, trial: object) -> None:  # noqa: ARG002  the signature is Progress's
         self.finished_s.append(time.perf_counter() - (self.began or 0.0))
         self.memory_mib.append(memory_mib("VmRSS"))
 
@@ -76,12 +76,12 @@ def run_trials(
 
     watch = Watch()
     flags = RunFlags(
-        suites=(str(write_suite(Path("suite"), wait_s=wait_s)),),
+        suites=(str(write_suite(Path(f"suite-{at_once}"), wait_s=wait_s)),),
         models=models,
         sandbox=sandbox,
         epochs=trials // len(models),
         max_trials=at_once,
-        out=Path("run"),
+        out=Path(f"run-{at_once}"),
     )
     result = start(prepare(flags), watch)
     wrong = [

@@ -47,7 +47,9 @@ def run(
     time_limit: Annotated[
         float | None, typer.Option(min=0.001, max=1e9, help="Seconds of the agent per trial.")
     ] = None,
-    max_trials: Annotated[int | None, typer.Option(min=1, help="Trials at the same time.")] = None,
+    max_trials: Annotated[
+        int | None, typer.Option(min=1, help="Trials at the same time. [as many as the machine takes]")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:

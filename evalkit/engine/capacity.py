@@ -22,7 +22,7 @@ PERIOD_S = 2.0
 MIB = 1024 * 1024
 SANDBOX_BYTES = 128 * MIB
 """Counted for a sandbox whose task asks for no memory, until more is seen: an interpreter or a small build. A sandbox
-in which nothing runs takes less than 10 MiB, and its trial in this process about as much."""
+in which nothing runs takes up to 20 MiB, in docker with what the engine keeps for it."""
 PER_PROCESSOR = 16
 MOST = 256
 OPEN_FILES = 16
@@ -123,6 +123,7 @@ class Capacity:
         self._bounds, self._meter, self._period_s = bounds, meter, period_s
         self._slots = anyio.CapacityLimiter(bounds.first)
         self._inside = 0
+        self._busy: float | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._memory = None if meter is None else _Memory(meter, bounds.reserve_bytes)
 
@@ -159,10 +160,13 @@ class Capacity:
         if self._meter is None or self._memory is None:
             return
         now, trials = self._meter.read(), self._slots.statistics()
+        # A single look may fall on a burst, such as the start of many sandboxes.
+        both = [share for share in (self._busy, now.busy) if share is not None]
+        self._busy = sum(both) / len(both) if both else None
         seen = Observation(
             running=trials.borrowed_tokens,
             waiting=trials.tasks_waiting,
-            busy=now.busy,
+            busy=self._busy,
             free_bytes=now.free_bytes,
             sandbox_bytes=self._memory.each(now.free_bytes, trials.borrowed_tokens),
         )

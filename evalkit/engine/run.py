@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import re
@@ -108,6 +109,8 @@ def run_plan(
     finally:
         _running.reset(running)
     if result.broken is not None:
+        with contextlib.suppress(UsageError):  # the disk that stopped the run may not take this either
+            writer.close()
         raise result.broken
     redact_logs(logs_folder)
     writer.finish()
