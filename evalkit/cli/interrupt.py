@@ -41,14 +41,15 @@ class Interrupts:
         self._ends: tuple[int, int] | None = None
         self._before = -1
         self._politely_at = 0.0
-        self._previous: dict[int, object] = {}
+        self._taken: list[int] = []
 
     def __enter__(self) -> Self:
         if threading.current_thread() is not threading.main_thread():
             return self
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) == signal.SIG_DFL:  # under nohup it is ignored, and stays so
-                self._previous[number] = signal.signal(number, self._as_interrupt)
+                signal.signal(number, self._as_interrupt)
+                self._taken.append(number)
         read, write = os.pipe()
         os.set_blocking(write, False)
         self._before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
@@ -56,11 +57,11 @@ class Interrupts:
         threading.Thread(target=self._hear, args=(read,), name="evalkit-interrupts", daemon=True).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_exception: object) -> None:
         if self._ends is None:
             return
         signal.set_wakeup_fd(self._before)
-        for number in self._previous:
+        for number in self._taken:
             signal.signal(number, signal.SIG_DFL)
         _, write = self._ends
         self._ends = None

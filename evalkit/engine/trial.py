@@ -132,6 +132,8 @@ async def _phases(
             ledger.build_s = sandbox.build_s
     ledger.start_s = (ledger.start_s or 0.0) - (ledger.build_s or 0.0)
     ledger.runtime, ledger.image_digest = sandbox.runtime, sandbox.image_digest
+    for limit in sandbox.reduced:
+        recorder.event("limit", canonical_json({"reduced": limit}))
     with ledger.clock("setup_s"):
         await set_up(task.recipe, task.path / "environment" / "Dockerfile", sandbox)
         if (check := task.harbor.environment.healthcheck) is not None:

@@ -163,6 +163,11 @@ class Sandbox(Protocol):
         """Seconds of `start` that went into finding, fetching or building the image; None where there is none."""
         ...
 
+    @property
+    def reduced(self) -> tuple[str, ...]:
+        """Limits that were asked for and are less on this machine, a sentence for each; none before the start."""
+        ...
+
     async def start(self) -> None:
         """Make the files and start the kept shell."""
         ...

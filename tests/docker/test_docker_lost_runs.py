@@ -10,8 +10,9 @@ import pytest
 import evalkit
 from evalkit.engine.prepare import RunFlags, prepare
 from evalkit.engine.start import resume, start
-from evalkit.sandbox.docker.container import TRIAL
+from evalkit.sandbox.docker.container import OWNER, TRIAL, owner_of
 from evalkit.sandbox.docker.engine import Engine
+from evalkit.trajectory.owner import this_process
 from evalkit.trajectory.step import Act
 from evalkit.trajectory.trial import Trial
 
@@ -72,7 +73,8 @@ def test_a_container_that_is_killed_from_outside_costs_its_own_trial(engine: Eng
 
     def kill() -> None:
         for one in engine.owned(TRIAL):
-            if one.labels[TRIAL].startswith(f"{first.task.id}."):
+            owner = owner_of(one.labels[OWNER])
+            if owner == this_process() and one.labels[TRIAL].startswith(f"{first.task.id}."):
                 engine.remove(one.id)
 
     start(prepare(flags), At(kill))

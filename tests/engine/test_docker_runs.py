@@ -11,7 +11,7 @@ from evalkit.engine.start import start
 from evalkit.errors import UsageError
 from evalkit.sandbox.docker.engine import connect
 from evalkit.trajectory.reader import Run
-from evalkit.trajectory.step import Act
+from evalkit.trajectory.step import Act, Event
 
 CORE = Path(__file__).parents[2] / "suites/core"
 
@@ -115,3 +115,12 @@ def test_a_runtime_is_not_dropped_where_it_cannot_be_had(
     assert "no-such-runtime" in (row.error_message or "")
     with pytest.raises(UsageError, match="no-such-runtime"):
         run_docker(suite, sandbox="local", out="other")
+
+
+def test_more_processors_than_there_are_is_said_in_the_record(run_docker, make_suite) -> None:
+    toml = 'schema_version = "1.4"\nartifacts = ["/app/out"]\n[environment]\nnetwork_mode = "no-network"\ncpus = 4096\n'
+    ((row, steps),) = run_docker(make_suite(one={"task.toml": toml})).iter_trials()
+    assert row.status == "passed"
+    (limit, *_) = [step for step in steps if isinstance(step, Event)]
+    assert limit.event == "limit"
+    assert "4096" in (limit.detail or "")

@@ -96,6 +96,11 @@ class LocalSandbox:
         """None: there is no image."""
         return None
 
+    @property
+    def reduced(self) -> tuple[str, ...]:
+        """None: processors are not bounded here, and what is bounded is bounded as asked."""
+        return ()
+
     async def start(self) -> None:
         """Make the files and start the kept shell. Where it fails nothing is left behind."""
         if self._stopped or self._scratch is not None:
