@@ -1,7 +1,7 @@
 """Which ways can evalkit fail, and which exit code does each have?
 
     EvalkitError                 1   an unexpected crash would also exit 1
-    ├── UsageError               2   what was asked cannot be understood
+    ├── UsageError               2   what was asked cannot be done: not understood, or the disk is full
     │   └── ConfigError          2   a file says something invalid (names file and line)
     ├── CheckFailed              3   a check said no
     ├── Inconclusive             4   only under --strict
@@ -10,7 +10,8 @@
     └── TrialError               6   one trial could not be scored; `origin` says whose fault it is
         ├── ModelError               origin "model"
         ├── SandboxError             origin "sandbox"
-        │   └── DeliverableRefused       what the agent left cannot leave as data
+        │   ├── DeliverableRefused       what the agent left cannot leave as data
+        │   └── DeliverableTooBig        origin "task": it would be too big again
         ├── GraderError              origin "grader"
         └── TaskError                origin "task"
 
@@ -104,6 +105,12 @@ class DeliverableRefused(SandboxError):
 
     That is the agent's doing, not the machine's: it counts as not delivered, and the trial is still judged.
     """
+
+
+class DeliverableTooBig(SandboxError):
+    """What the agent left is more than is taken out. Nobody's verdict, and nothing that another attempt changes."""
+
+    origin = "task"
 
 
 class GraderError(TrialError):

@@ -7,7 +7,9 @@ they run, so that `evalkit --help` stays fast.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from typing import NoReturn
 
 import typer
 
@@ -58,11 +60,12 @@ app.command()(doctor)
 app.command()(init)
 
 
-def main() -> None:
-    """Run the command line and exit with its code."""
+def main() -> NoReturn:
+    """Be the command `evalkit`, to the end of the process."""
     try:
         with Interrupts() as interrupts:
-            code = _code(interrupts)
+            code = command_line(interrupts)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own end would answer with a traceback
             if interrupts.count:
                 end_at_once(code)
     except KeyboardInterrupt:
@@ -70,8 +73,8 @@ def main() -> None:
     sys.exit(code)
 
 
-def _code(interrupts: Interrupts) -> int:
-    """Do what was asked; returns the exit code."""
+def command_line(interrupts: Interrupts) -> int:
+    """Do what the process was asked; returns the exit code."""
     try:
         app(prog_name="evalkit", obj=interrupts)
     except SystemExit as done:

@@ -39,5 +39,7 @@ def doctor(
                 console.print(printable(f"         {found.hint}"), markup=False, soft_wrap=True)
         for path in removed:
             console.print(printable(f"removed  {path}"), markup=False, soft_wrap=True)
+        if clean and not removed:
+            console.print("nothing to remove")
     if any(found.required and not found.ok for found in findings):
         raise CheckFailed("this machine cannot run evalkit as it is", hint="See what is missing above.")

@@ -10,15 +10,20 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
+import struct
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn, Self
 
 CODE = 130
+_SAYS_WHO = hasattr(socket, "SO_PASSCRED")
+_WHO = struct.Struct("3i")
+"""Process, user and group of who wrote to a socket."""
 _SHOW_CURSOR = "\x1b[?25h"
 _ONE_GESTURE_S = 1.0
 """Within this time, what a closing terminal or a supervisor sends more than once counts as one."""
@@ -38,7 +43,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.count = 0
         self._run: Path | None = None
-        self._ends: tuple[int, int] | None = None
+        self._ends: tuple[socket.socket, socket.socket] | None = None
         self._before = -1
         self._politely_at = 0.0
         self._taken: list[int] = []
@@ -50,10 +55,11 @@ class Interrupts:
             if signal.getsignal(number) == signal.SIG_DFL:  # under nohup it is ignored, and stays so
                 signal.signal(number, self._as_interrupt)
                 self._taken.append(number)
-        read, write = os.pipe()
-        os.set_blocking(write, False)
-        self._before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-        self._ends = read, write
+        read, write = self._ends = socket.socketpair()
+        write.setblocking(False)
+        if _SAYS_WHO:
+            read.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self._before = signal.set_wakeup_fd(write.fileno(), warn_on_full_buffer=False)
         threading.Thread(target=self._hear, args=(read,), name="evalkit-interrupts", daemon=True).start()
         return self
 
@@ -65,7 +71,7 @@ class Interrupts:
             signal.signal(number, signal.SIG_DFL)
         _, write = self._ends
         self._ends = None
-        os.close(write)  # its other end is closed by the thread that reads it
+        write.close()  # its other end is closed by the thread that reads it
 
     @contextlib.contextmanager
     def of(self, run: Path) -> Generator[None, None, None]:
@@ -76,12 +82,14 @@ class Interrupts:
         finally:
             self._run = None
 
-    def _hear(self, read: int) -> None:
-        while numbers := os.read(read, 64):
-            for number in numbers:
-                if number == signal.SIGINT:
+    def _hear(self, read: socket.socket) -> None:
+        with read:
+            while True:
+                number, said, _, _ = read.recvmsg(1, socket.CMSG_SPACE(_WHO.size))
+                if not number:
+                    return
+                if number[0] == signal.SIGINT and _is_our_own(said):
                     self._heard()
-        os.close(read)
 
     def _heard(self) -> None:
         self.count += 1
@@ -103,6 +111,14 @@ class Interrupts:
         if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # in the background of a shell script
             signal.signal(signal.SIGINT, signal.default_int_handler)
         os.kill(os.getpid(), signal.SIGINT)
+
+
+def _is_our_own(said: Sequence[tuple[int, int, bytes]]) -> bool:
+    """Whether this process heard the signal.
+
+    Ctrl-C goes to all processes of the terminal, and one that was forked a moment ago is still a copy of this one.
+    """
+    return not _SAYS_WHO or any(_WHO.unpack(who)[0] == os.getpid() for _, _, who in said)
 
 
 def end_at_once(code: int) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,9 +13,43 @@ from evalkit.errors import UsageError
 if TYPE_CHECKING:
     from evalkit.engine.prepare import Prepared
 
+MIN_SECONDS, MAX_SECONDS = 0.001, 1e9
 LOUD = (
     "No --model was given: running scripted/oracle, which plays each task's own solution. No model is tested."
 )
+
+
+def _seconds(given: str) -> float:
+    """A time limit. Raises BadParameter for what is none: not a number compares with no bound."""
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
+        raise typer.BadParameter(
+            f"{given!r} is no number of seconds"
+            if math.isnan(seconds)
+            else f"{given} is not between {MIN_SECONDS:g} and {MAX_SECONDS:,.0f} seconds"
+        )
+    return seconds
+
+
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", "-m", metavar="MODEL,...", help="Models, separated by commas. [scripted/oracle]"),
+]
+Budgets = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="BUDGET,...", help="Thinking budgets, separated by commas; one agent each. [default]"
+    ),
+]
+Pattern = Annotated[
+    str | None, typer.Option(help="Only tasks whose id matches this pattern; with ! before it, all others.")
+]
+Seconds = Annotated[
+    float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")
+]
 
 
 def run(
@@ -22,31 +57,19 @@ def run(
     suites: Annotated[
         list[str] | None, typer.Argument(metavar="SUITE", help="Suites by name or path.")
     ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model", "-m", metavar="MODEL,...", help="Models, separated by commas. [scripted/oracle]"
-        ),
-    ] = None,
-    thinking: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="BUDGET,...", help="Thinking budgets, separated by commas; one agent each. [default]"
-        ),
-    ] = None,
+    model: Models = None,
+    thinking: Budgets = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, max=100_000, help="Attempts at every task. [as the suite says]")
     ] = None,
     sandbox: Annotated[str | None, typer.Option(help="Where tasks run. [local]")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run. [runs/<time>-<suite>]")] = None,
-    task: Annotated[str | None, typer.Option(help="Only tasks whose id matches this pattern.")] = None,
+    task: Pattern = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
     tools: Annotated[Path | None, typer.Option(help="Tool settings, a TOML file.")] = None,
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
-    time_limit: Annotated[
-        float | None, typer.Option(min=0.001, max=1e9, help="Seconds of the agent per trial.")
-    ] = None,
+    time_limit: Seconds = None,
     max_trials: Annotated[
         int | None, typer.Option(min=1, help="Trials at the same time. [as many as the machine takes]")
     ] = None,

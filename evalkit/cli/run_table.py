@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import socket
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from evalkit.cli.console import cell, printable, stdout
+from evalkit.errors import EvalkitError
 from evalkit.measures.success import pass_hat_k
+from evalkit.trajectory.locate import is_remote
+from evalkit.trajectory.owner import read_owner
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
 
@@ -75,12 +81,12 @@ def print_run(run: Run) -> None:
         more = f"... and {len(trials) - MAX_ROWS} more trials: evalkit show {run.path} --json"
         console.print(more, markup=False, soft_wrap=True)
     if missing := _missing(run, trials):
-        text = f"{missing} of {len(run.manifest.planned)} planned trials have no row: not begun, or still running."
+        text = f"{missing} of {len(run.manifest.planned)} planned trials have no row: {_why_missing(run)}"
         console.print(text, markup=False, soft_wrap=True)
     for trial in trials:
         if trial.status == "unscored":
             line = printable((trial.error_message or "unknown reason").splitlines()[0])
-            text = f"unscored {trial.trial_id} ({trial.error_origin}): {line}"
+            text = f"unscored {trial.trial_id} ({trial.error_origin or 'unknown origin'}): {line}"
             console.print(text, markup=False, soft_wrap=True)
     if trials:
         line = (
@@ -101,6 +107,20 @@ def _missing(run: Run, trials: Sequence[Trial]) -> int:
     there = {(t.suite, t.task_id, t.variant, t.epoch, t.agent) for t in trials}
     rows = {(row.suite, row.task_id, row.variant, row.epoch, row.agent) for row in run.manifest.planned}
     return len(rows - there)
+
+
+def _why_missing(run: Run) -> str:
+    """Whether somebody still writes the run; of a remote one that is not known."""
+    if is_remote(run.path):
+        return "not begun, or still running"
+    try:
+        owner = read_owner(Path(run.path))
+    except EvalkitError:  # what is in its place is no file that a run has; the rows are shown all the same
+        owner = None
+    if owner is None or owner.pid == os.getpid() or not owner.is_alive():
+        return f"the run was cut short; go on with: evalkit resume {shlex.quote(run.path)}"
+    elsewhere = "" if owner.host == socket.gethostname() else f" on {owner.host}"
+    return f"the run is still being run by process {owner.pid}{elsewhere}"
 
 
 def _trials(run: Run) -> list[Trial]:

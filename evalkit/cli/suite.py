@@ -51,7 +51,10 @@ def show_suite(name: Name, json: Json = False) -> None:
 @suite_app.command("check")
 def check(
     name: Name,
-    task: Annotated[str | None, typer.Option(help="Only tasks whose id matches this pattern.")] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(help="Only tasks whose id matches this pattern; with ! before it, all others."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the proving run in this folder.")] = None,
     json: Json = False,
 ) -> None:

@@ -46,8 +46,9 @@ def _head(console: Console, trial: Trial) -> None:
         console,
         f"task {trial.suite}/{trial.task_id} ({trial.variant})  epoch {trial.epoch}  agent {trial.agent}",
     )
-    place = f"{trial.sandbox} ({trial.sandbox_runtime})" if trial.sandbox_runtime else str(trial.sandbox)
-    _line(console, f"sandbox {place}  graded {trial.grader_mode}")
+    place = trial.sandbox or "unknown"
+    runtime = f" ({trial.sandbox_runtime})" if trial.sandbox_runtime else ""
+    _line(console, f"sandbox {place}{runtime}  graded {trial.grader_mode or 'unknown'}")
     clocks = {
         "queue": trial.queue_s,
         "start": trial.start_s,
@@ -123,11 +124,12 @@ def _verdict(console: Console, trial: Trial) -> None:
     console.print()
     styles = {"passed": "bold green", "failed": "bold red", "unscored": "bold yellow"}
     reward = "" if trial.reward is None else f"  reward {trial.reward:g}"
-    _line(console, f"{trial.status}{reward}  stopped by {trial.stop_reason}", style=styles[trial.status])
+    stopped = "" if trial.stop_reason is None else f"  stopped by {trial.stop_reason}"
+    _line(console, f"{trial.status}{reward}{stopped}", style=styles[trial.status])
     for name, passed in (trial.checks or {}).items():
         _line(console, f"    {'ok    ' if passed else 'FAILED'} {name}", style="green" if passed else "red")
     if trial.error_message:
-        _line(console, f"    {trial.error_origin}: {trial.error_message}", style="yellow")
+        _line(console, f"    {trial.error_origin or 'unknown origin'}: {trial.error_message}", style="yellow")
 
 
 def _body(console: Console, text: str, fold: int | None, *, style: str = "", prefix: str = "    ") -> None:

@@ -110,7 +110,8 @@ def refuse_oversized(tasks: Iterable[Task], sandbox: str) -> None:
             raise UsageError(
                 f"task '{task.id}' asks for {asked} MB of memory, and this machine has {memory // MIB} MB",
                 where=str(task.path / "task.toml"),
-                hint="Run it on a larger machine, leave it out with --task, or lower memory_mb under [environment].",
+                hint=f"Run it on a larger machine, leave it out with --task '!{task.id}', or lower memory_mb under "
+                "[environment].",
             )
 
 

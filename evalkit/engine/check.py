@@ -22,7 +22,12 @@ def check_plan(prepared: Prepared, task: str | None) -> tuple[PlannedTrial, ...]
 
 
 def check_suite(prepared: Prepared, task: str | None, out: Path, progress: Progress) -> tuple[Finding, ...]:
-    """Run the proof into `out`, and say for every task what it showed."""
+    """Run the proof into `out`, and say for every task what it showed.
+
+    Raises KeyboardInterrupt where it was interrupted: what is missing then shows nothing.
+    """
     plan = check_plan(prepared, task)
     result = start(replace(prepared, plan=plan, out=out), progress)
+    if result.interrupted:
+        raise KeyboardInterrupt
     return judge([(trial.suite.name, trial.task.id) for trial in plan], result.trials)

@@ -22,7 +22,7 @@ from inspect_ai.util import (
 )
 from pydantic import BaseModel, ConfigDict
 
-from evalkit.errors import SandboxError, UsageError
+from evalkit.errors import SandboxError, TaskError, UsageError
 from evalkit.sandbox import SandboxKind, open_sandbox
 from evalkit.sandbox.protocol import Environment, Sandbox
 
@@ -135,7 +135,7 @@ class InspectSandbox(SandboxEnvironment):
         stdin = input.encode() if isinstance(input, str) else input
         try:
             done = await self.inner.exec(cmd, cwd=cwd, env=env, user=user, stdin=stdin, timeout_s=timeout)
-        except SandboxError as error:
+        except (SandboxError, TaskError) as error:
             raise SandboxUnavailableError(str(error)) from error
         if done.timed_out:
             raise TimeoutError(f"Command timed out after {timeout} s: {shlex.join(cmd)[:200]}")

@@ -11,6 +11,7 @@ import anyio
 from evalkit.errors import SandboxError, TrialError, UsageError
 from evalkit.grading.environment import agent_environment, grader_environment
 from evalkit.sandbox import check_docker, check_environment, open_sandbox
+from evalkit.sandbox.docker.support import missing_runtime
 from evalkit.sandbox.protocol import Environment, Sandbox
 from evalkit.tasks.task import Task
 
@@ -31,25 +32,45 @@ class _Need:
         return f"{self.kind}{self.name} (needed by {', '.join(self.tasks)})"
 
 
-def check_needs(tasks: Sequence[Task], kind: str, readonly: tuple[Path, ...], *, run_id: str) -> None:
+def check_needs(
+    tasks: Sequence[Task], kind: str, readonly: tuple[Path, ...], *, run_id: str, runtime: str | None = None
+) -> None:
     """Local: start one sandbox and look for every program and module that a task says it needs. Docker: see that the
-    engine answers; images bring their own programs.
+    engine answers and knows the container runtime, if one is named; images bring their own programs.
 
     Raises UsageError naming what is missing and for which tasks, or why no sandbox can be started.
     """
     _check_environments(tasks, kind)
     if kind == "docker":  # its images bring their own programs
-        _check_engine()
+        _check_engine(runtime)
     else:
         anyio.run(_check, tasks, kind, readonly, run_id)
 
 
-def _check_engine() -> None:
+def _check_engine(runtime: str | None) -> None:
     support = check_docker()
     if not support.ok:
         raise UsageError(
             f"no docker sandbox can be started here: {support.problem}",
             hint=f"{support.hint or ''} Or use --sandbox local.".strip(),
+        )
+    if runtime is not None:
+        _check_runtime(runtime)
+
+
+def _check_runtime(runtime: str) -> None:
+    try:
+        known = missing_runtime(runtime)
+    except SandboxError as error:
+        raise UsageError(
+            f"no docker sandbox can be started here: {error.message}", where=error.where, hint=error.hint
+        ) from error
+    if known is not None:
+        raise UsageError(
+            f"the container engine knows no runtime called {runtime}",
+            where="evalkit.toml, [sandbox] runtime",
+            hint=f"There are: {', '.join(known)}. Install it and name it in the engine's configuration, or change "
+            "evalkit.toml.",
         )
 
 
@@ -63,7 +84,7 @@ def _check_environments(tasks: Sequence[Task], kind: str) -> None:
             raise UsageError(
                 f"task '{task.id}' cannot run in the {kind} sandbox: {error.message}",
                 where=str(task.path),
-                hint=f"{error.hint or ''} Or leave the task out with --task.".strip(),
+                hint=f"{error.hint or ''} Or leave the task out with --task '!{task.id}'.".strip(),
             ) from error
 
 
@@ -83,7 +104,7 @@ async def _check(tasks: Sequence[Task], kind: str, readonly: tuple[Path, ...], r
         raise UsageError(
             f"missing in the {kind} sandbox: {'; '.join(map(str, missing))}",
             hint="The local sandbox sees the machine's own /usr and /opt, and folders that evalkit.toml names under "
-            "[sandbox] readonly. Install what is missing there, or leave the tasks out with --task.",
+            "[sandbox] readonly. Install what is missing there, or leave a task out with --task '!ID'.",
         )
 
 

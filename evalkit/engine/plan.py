@@ -44,7 +44,7 @@ class Asked:
     """What the user asked of a plan; None means: as the suite says."""
 
     task: str | None = None
-    """Glob over task ids."""
+    """Glob over task ids; one that begins with `!` leaves out what it matches."""
     limit: int | None = None
     """At most so many tasks of each suite."""
     epochs: int | None = None
@@ -74,13 +74,18 @@ def make_plan(suites: Sequence[Suite], agents: Sequence[Agent], asked: Asked) ->
             ]
     if not trials:
         names = ", ".join(sorted({task.id for suite in suites for task in suite.tasks}))
-        raise UsageError(f"no task matches '{asked.task}'", hint=f"Tasks: {names}.")
+        raise UsageError(
+            f"no task matches '{asked.task}'",
+            hint=f"Tasks: {names}. A pattern that begins with ! leaves out what it matches.",
+        )
     return tuple(trials)
 
 
 def _chosen(suite: Suite, asked: Asked) -> tuple[Task, ...]:
     pattern = asked.task or "*"
-    matching = [task for task in suite.tasks if fnmatch.fnmatchcase(task.id, pattern)]
+    wanted = not pattern.startswith("!")
+    glob = pattern.removeprefix("!")
+    matching = [task for task in suite.tasks if fnmatch.fnmatchcase(task.id, glob) is wanted]
     return tuple(matching[: asked.limit])
 
 

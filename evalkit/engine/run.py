@@ -28,6 +28,7 @@ from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Stopwatch
 from evalkit.engine.registry import provider_name
+from evalkit.engine.stopping import Stopping
 from evalkit.engine.trial import RunContext, run_trial
 from evalkit.errors import EvalkitError, UsageError
 from evalkit.grading.environment import agent_environment
@@ -86,24 +87,12 @@ def run_plan(
     progress.planned(len(plan))
     logs: list[EvalLog] = []
     logs_folder = Path(writer.path) / "artifacts" / "inspect"
-    running = _running.set(_Running({one.trial_id(run_id): one for one in plan}, context, result))
+    stopping = Stopping()
+    running = _running.set(_Running({one.trial_id(run_id): one for one in plan}, context, result, stopping))
     try:
-        logs = inspect_ai.eval(  # pyright: ignore[reportUnknownMemberType]  Inspect's own
-            tasks,
-            model=None,
-            display="none",
-            log_dir=str(logs_folder),
-            log_format="eval",
-            log_realtime=False,
-            log_level="error",
-            log_header_only=True,
-            fail_on_error=False,
-            max_samples=capacity.ceiling,
-            max_tasks=len(tasks),
-            score=False,
-            ctl_server=False,
-            acp_server=False,
-        )
+        with stopping.on_interrupt():
+            logs = _evaluate(tasks, logs_folder, at_once=capacity.ceiling)
+        result.interrupted = stopping.asked
     except KeyboardInterrupt:
         result.interrupted = True
     finally:
@@ -116,6 +105,26 @@ def run_plan(
     writer.finish()
     _account_for(plan, logs, result)
     return result
+
+
+def _evaluate(tasks: list[inspect_ai.Task], logs: Path, *, at_once: int) -> list[EvalLog]:
+    """One Inspect eval of everything; what Inspect itself logs goes to `logs`."""
+    return inspect_ai.eval(  # pyright: ignore[reportUnknownMemberType]  Inspect's own
+        tasks,
+        model=None,
+        display="none",
+        log_dir=str(logs),
+        log_format="eval",
+        log_realtime=False,
+        log_level="error",
+        log_header_only=True,
+        fail_on_error=False,
+        max_samples=at_once,
+        max_tasks=len(tasks),
+        score=False,
+        ctl_server=False,
+        acp_server=False,
+    )
 
 
 def _account_for(plan: Sequence[PlannedTrial], logs: Sequence[EvalLog], result: RunResult) -> None:
@@ -199,6 +208,7 @@ class _Running:
     """By trial id."""
     context: RunContext
     result: RunResult
+    stopping: Stopping
 
 
 _running: ContextVar[_Running] = ContextVar("evalkit_running")
@@ -210,11 +220,12 @@ def _trial_solver() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         del generate
         run = _running.get()
-        if run.result.broken is not None:
+        if run.result.broken is not None or run.stopping.asked:
             return state
         planned, box = run.plan[str(state.sample_id)], sandbox().as_type(InspectSandbox)
         try:
-            run.result.trials.append(await run_trial(planned, box.inner, get_model(), run.context))
+            with run.stopping.trial():
+                run.result.trials.append(await run_trial(planned, box.inner, get_model(), run.context))
         except (EvalkitError, OSError) as error:
             run.result.broken = error
         return state

@@ -31,7 +31,13 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
     before the first trial.
     """
     run_id = f"{prepared.out.name}-{uuid.uuid4().hex[:8]}"
-    check_needs(tasks_of(prepared.plan), prepared.sandbox, prepared.readonly, run_id=run_id)
+    check_needs(
+        tasks_of(prepared.plan),
+        prepared.sandbox,
+        prepared.readonly,
+        run_id=run_id,
+        runtime=prepared.sandbox_runtime,
+    )
     models = {agent.id: open_model(agent) for agent in prepared.agents}
     writer = RunWriter.create(prepared.out, _manifest(prepared, run_id))
     return run_plan(
@@ -63,7 +69,7 @@ def resume(path: Path, progress: Progress) -> RunResult:
         readonly = tuple(Path(folder) for folder in stored)
         if plan:
             refuse_oversized(tasks_of(plan), kind)
-            check_needs(tasks_of(plan), kind, readonly, run_id=manifest.run_id)
+            check_needs(tasks_of(plan), kind, readonly, run_id=manifest.run_id, runtime=runtime)
         models = {trial.agent.id: open_model(trial.agent) for trial in plan}
     except BaseException:
         writer.close()

@@ -117,13 +117,13 @@ def _environment(
         workdir=inside(recipe.workdir, table.workdir) if table.workdir else "",
         env=env,
         user=user,
-        files=copies + extra,
+        files=extra,
         network=network,
         limits=Limits(cpus=table.cpus, memory_mb=table.memory_mb, storage_mb=table.storage_mb),
         image=machine.image,
         dockerfile=machine.dockerfile,
         build_timeout_s=table.build_timeout_sec,
-        imitation=Imitation(workdir=recipe.workdir, env=recipe.env, user=recipe.user),
+        imitation=Imitation(recipe.workdir, recipe.env, recipe.user, copies),
         private=private + tuple(recipe.folders) + _delivered_tops(task),
     )
 

@@ -18,9 +18,11 @@ import anyio
 from evalkit.errors import GraderError, SandboxError
 from evalkit.grading.environment import TESTS, VERIFIER, grader_environment, grader_recipe, image_user
 from evalkit.grading.healthcheck import until_healthy
+from evalkit.grading.in_place import as_the_agent_left_it
 from evalkit.grading.setup import set_up
 from evalkit.grading.total import expected_checks
 from evalkit.grading.verdict import FILES, MAX_BYTES, Verdict, read_verdict
+from evalkit.sandbox.digest import MISSING
 from evalkit.sandbox.protocol import Deliverable, Environment, ExecResult, Sandbox
 from evalkit.tasks.stage import Stage
 from evalkit.tasks.task import Task
@@ -31,6 +33,11 @@ NONCE = f"{CHANNEL}/nonce"
 ANSWER = "/logs/agent/answer.txt"
 _TEST = f"( nonce=$(cat {NONCE}); rm -f {NONCE}; printf '%s\\n' \"$nonce\" ) | {TESTS}/test.sh"
 """The file is gone before the nonce can be read from the pipe, and the pipe is empty when it has been read."""
+
+_NO_PROGRAM = (
+    "See that the program in the first line of test.sh is there, that the line does not end in a carriage return, "
+    "and that what it calls is installed."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +69,11 @@ async def grade(
         async with _fresh(task, stage, grading) as fresh:
             await fresh.place(deliverables, grading.store)
             return await _run_tests(task, stage, fresh, answer, user=None)
-    await _bring_tests(stage, sandbox)
     user = stage.verifier.user or image_user(task)
     alive = goes_on and stage.verifier.mode == "shared"
-    return await _run_tests(task, stage, sandbox, answer, user=user, alive=alive)
+    async with as_the_agent_left_it(sandbox):
+        await _bring_tests(stage, sandbox)
+        return await _run_tests(task, stage, sandbox, answer, user=user, alive=alive)
 
 
 def tests_digest(task: Task) -> str:
@@ -114,7 +122,9 @@ async def _run_tests(
     await sandbox.write_file(NONCE, nonce.encode())
     if user is not None:
         await _open_to_all(sandbox, VERIFIER, CHANNEL)
-    result = await sandbox.exec(_TEST, env=verifier.env, user=user, timeout_s=verifier.timeout_s)
+    # Where the agent removed the working directory, that is for the tests to see.
+    cwd = "/" if await sandbox.workspace_digest() == MISSING else None
+    result = await sandbox.exec(_TEST, cwd=cwd, env=verifier.env, user=user, timeout_s=verifier.timeout_s)
     if result.timed_out:
         raise GraderError(
             f"the grader did not end within {verifier.timeout_s:g} s{_tail(result)}",
@@ -132,7 +142,8 @@ async def _run_tests(
             pass_reward=task.settings.pass_reward,
         )
     except GraderError as error:
-        raise GraderError(f"{error.message}{_tail(result)}", where=error.where, hint=error.hint) from error
+        hint = error.hint or (_NO_PROGRAM if result.exit_code in {126, 127} else None)
+        raise GraderError(f"{error.message}{_tail(result)}", where=error.where, hint=hint) from error
 
 
 async def _open_to_all(sandbox: Sandbox, *folders: str) -> None:

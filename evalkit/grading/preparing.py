@@ -8,6 +8,7 @@ from pathlib import Path
 from evalkit.errors import TaskError
 from evalkit.grading.environment import LOGS, SOLUTION, TESTS, VERIFIER
 from evalkit.grading.healthcheck import said, until_healthy
+from evalkit.grading.in_place import as_the_agent_left_it
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.tasks.stage import Stage
 from evalkit.tasks.task import Task
@@ -41,8 +42,9 @@ async def prepare_stage(task: Task, stage: Stage, sandbox: Sandbox, *, with_solu
 async def clear_traces(task: Task, sandbox: Sandbox) -> None:
     """Take away what grading in the agent's own sandbox left, before the agent goes on: tests, verdict and answer."""
     answer = (f"{LOGS}/agent",) if task.settings.answer is not None else ()
-    for folder in (TESTS, VERIFIER, *answer):
-        await sandbox.clear_folder(folder)
+    async with as_the_agent_left_it(sandbox):
+        for folder in (TESTS, VERIFIER, *answer):
+            await sandbox.clear_folder(folder)
 
 
 async def _bring(files: Mapping[str, Path], sandbox: Sandbox, prefix: str) -> None:

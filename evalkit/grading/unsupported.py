@@ -21,7 +21,7 @@ def refuse_unsupported(task: Task) -> None:
         raise UsageError(
             f"task '{task.id}' asks for what this version of evalkit cannot do: {', '.join(names)}",
             where=str(task.path / "task.toml"),
-            hint="Leave the task out with --task, or run it with Harbor.",
+            hint=f"Leave the task out with --task '!{task.id}', or run it with Harbor.",
         )
 
 
@@ -32,7 +32,8 @@ def refuse_without_docker(task: Task) -> None:
         raise UsageError(
             f"task '{task.id}' needs docker: {needs}",
             where=str(task.path),
-            hint="The local sandbox builds no images: use --sandbox docker, or leave the task out with --task.",
+            hint="The local sandbox builds no images: use --sandbox docker, or leave the task out with "
+            f"--task '!{task.id}'.",
         )
 
 

@@ -12,7 +12,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from evalkit.errors import DeliverableRefused, SandboxError
+from evalkit.errors import DeliverableRefused, DeliverableTooBig, SandboxError
 from evalkit.sandbox.protocol import Deliverable
 from evalkit.sandbox.snapshot import kind_of, open_file
 from evalkit.sandbox.walk import PATH_BYTES, Visit, enter, restore, walk
@@ -22,6 +22,7 @@ MAX_ENTRIES = 20_000
 MAX_BYTES = 1024**3
 MAX_DEPTH = 200
 """Folders in folders. Deeper trees could be taken, but not be placed elsewhere in reasonable time."""
+TOO_BIG_HINT = "Declare less under artifacts, or leave out with `exclude` what is not needed."
 _HINT = "Deliverables are regular files, folders, and links that stay among what is taken out."
 
 
@@ -65,7 +66,9 @@ class Export:
     def _take_one(self, visit: Visit) -> None:
         kind, mode = kind_of(visit.stat.st_mode), stat.S_IMODE(visit.stat.st_mode) & 0o777
         if len(self._taken) >= MAX_ENTRIES:
-            raise SandboxError(f"more than {MAX_ENTRIES} files would be taken out", where=visit.path)
+            raise DeliverableTooBig(
+                f"more than {MAX_ENTRIES} files would be taken out", where=visit.path, hint=TOO_BIG_HINT
+            )
         if len(os.fsencode(visit.path)) >= PATH_BYTES or visit.path.count("/") > MAX_DEPTH:
             raise DeliverableRefused("a deliverable's path is too long", where=visit.path[:200] + "...")
         if kind == "dir":
@@ -102,7 +105,9 @@ class Export:
     def _count(self, size: int, path: str) -> None:
         self._bytes += size
         if self._bytes > MAX_BYTES:
-            raise SandboxError(f"more than {MAX_BYTES} bytes would be taken out", where=path)
+            raise DeliverableTooBig(
+                f"more than {MAX_BYTES} bytes would be taken out", where=path, hint=TOO_BIG_HINT
+            )
 
 
 def outermost(paths: Iterable[str]) -> list[str]:

@@ -43,6 +43,7 @@ class Imitation:
     workdir: str = ""
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     user: str | None = None
+    files: tuple[Placement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

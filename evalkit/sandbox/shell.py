@@ -37,6 +37,8 @@ _PROLOGUE = (
     "exec 3>&1 4>&2 2>/dev/null; unset ENV OLDPWD; trap : HUP INT QUIT TERM USR1 USR2 ALRM; "
     "evalkit_session=$(command -v setsid)\n"
 )
+# Writes fail rather than kill who writes, so that a line that also removes files gets there. Pipes are no files.
+_FREEZE = "trap '' XFSZ; ulimit -f 0 || exit 126; "
 
 
 class ChannelClosed(Exception):
@@ -83,6 +85,8 @@ class Call:
     output_bytes: int = 1024 * 1024
     on_cut: Callable[[ExecResult], None] | None = None
     """Gets what a call had printed whose caller is cancelled."""
+    frozen: str | None = None
+    """Where it is set the call can write no files; the stderr of a call that fails then ends in it."""
 
 
 class CallNotStarted(Exception):
@@ -100,6 +104,7 @@ class KeptShell:
         self._pump: asyncio.Task[None] | None = None
         self._notes: list[str] = []
         self._killing = asyncio.Lock()
+        self._frozen = False
         self.lost = False
 
     async def start(self) -> None:
@@ -133,9 +138,12 @@ class KeptShell:
                 await self._channel.unstage(path)
 
     async def interrupt(self, note: str) -> None:
-        """Kill the running command, or everything where none runs; its result's stderr ends in `note`."""
+        """Kill the running command, or everything where none runs; its result's stderr ends in `note`.
+
+        A command that can write nothing is not the one that grew, so everything is killed with it.
+        """
         self._notes.append(note)
-        if self._frame is None:
+        if self._frame is None or self._frozen:
             await self._channel.close()
         else:
             async with self._killing:
@@ -166,7 +174,8 @@ class KeptShell:
             staged.append(await self._channel.stage(call.stdin))
             stdin = shlex.quote(staged[-1])
         exports = "".join(f"export {name}={shlex.quote(value)}; " for name, value in call.env.items())
-        body = f"cd {shlex.quote(call.cwd)} || exit 126; unset OLDPWD; {exports}exec $evalkit_session {inner}"
+        freeze = _FREEZE if call.frozen else ""
+        body = f"{freeze}cd {shlex.quote(call.cwd)} || exit 126; unset OLDPWD; {exports}exec $evalkit_session {inner}"
         return lambda token: (
             f"printf '{token}<' >&3; printf '{token}<' >&4; "
             f"( {body} ) <{stdin} >&3 2>&4 3>&- 4>&-; "
@@ -175,7 +184,7 @@ class KeptShell:
 
     async def _run_line(self, line: Callable[[str], str], call: Call) -> ExecResult:
         frame = Frame(new_token(), call.output_bytes, self._late)
-        self._frame = frame
+        self._frame, self._frozen = frame, call.frozen is not None
         began = time.monotonic()
         timed_out = False
         try:
@@ -187,7 +196,7 @@ class KeptShell:
             except asyncio.CancelledError:
                 await finish(self._kill(frame))
                 if call.on_cut is not None:
-                    call.on_cut(self._result(frame, time.monotonic() - began, timed_out=True))
+                    call.on_cut(self._result(frame, time.monotonic() - began, call.frozen, timed_out=True))
                 raise
             if timed_out:
                 await finish(self._kill(frame))
@@ -197,14 +206,15 @@ class KeptShell:
             self._frame = None
         if self.lost and not frame.started:
             raise CallNotStarted
-        return self._result(frame, time.monotonic() - began, timed_out=timed_out)
+        return self._result(frame, time.monotonic() - began, call.frozen, timed_out=timed_out)
 
-    def _result(self, frame: Frame, duration_s: float, *, timed_out: bool) -> ExecResult:
+    def _result(self, frame: Frame, duration_s: float, frozen: str | None, *, timed_out: bool) -> ExecResult:
         if not frame.ended:
             for reader in frame.readers.values():
                 reader.flush()
         notes, self._notes = self._notes, []
-        for note in notes:
+        told = [frozen] if frozen and frame.exit_code != 0 else []
+        for note in told + notes:
             frame.stderr.add(f"{note}\n".encode())
         late, self._late = self._late, Capture(LATE_BYTES)
         return ExecResult(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,11 @@ def _pieces(table: pa.Table, limit: int) -> Iterator[pa.Table]:
     yield from _pieces(table.slice(middle), limit)
 
 
+def _run_of(where: str) -> str:
+    """The run that a file of a table belongs to; what is no such file is the run itself."""
+    return where.rpartition("/")[0].rpartition("/")[0] or "." if where.endswith(".parquet") else where
+
+
 @contextlib.contextmanager
 def reading(where: str) -> Generator[None, None, None]:
     """Turn a damaged file into a ConfigError that names it, and a vanished one into a UsageError."""
@@ -75,7 +81,7 @@ def reading(where: str) -> Generator[None, None, None]:
         raise UsageError("no longer there", where=where, hint=hint) from error
     except (pa.ArrowException, OSError, EOFError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        hint = "It is cut off or damaged; restore it, or delete it and: evalkit resume RUN"
+        hint = f"It is cut off or damaged; restore it, or delete it and: evalkit resume {shlex.quote(_run_of(where))}"
         raise ConfigError(f"cannot be read: {reason}", where=where, hint=hint) from error
 
 

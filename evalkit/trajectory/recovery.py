@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import itertools
 import os
@@ -20,6 +21,7 @@ from evalkit.trajectory.parts import (
     open_generation,
     remove_leftovers,
 )
+from evalkit.trajectory.step import Act, Think
 
 SET_ASIDE = ".bad"
 """How the names of journals end that could not be read to their end. They are kept, and never read again."""
@@ -30,11 +32,12 @@ _NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
 def recover(path: str | Path) -> int:
     """Bring a run whose owner is dead in order; returns how many trials in flight were kept.
 
-    Each becomes `unscored` (error origin `harness`, type `interrupted`) with the steps it had made. What does
-    not count is deleted; a journal that makes no sense is renamed to `*.bad`, after what is sound in it was
-    kept. A run that is still being written is left alone, and so is one in which nothing is left to do; doing
-    it twice does no harm. Raises UsageError where there is no run, where a folder in it is a link, and where
-    trials in flight cannot be kept because the run cannot be written.
+    Each becomes `unscored` (error origin `harness`, type `interrupted`, stop reason `cancelled`) with the steps
+    it had made, and their calls counted. What does not count is deleted; a journal that makes no sense is
+    renamed to `*.bad`, after what is sound in it was kept. A run that is still being written is left alone, and
+    so is one in which nothing is left to do; doing it twice does no harm. Raises UsageError where there is no
+    run, where a folder in it is a link, and where trials in flight cannot be kept because the run cannot be
+    written.
     """
     run = local_run(path)
     with writing(run):
@@ -94,8 +97,14 @@ def commit_journals(run: Path) -> int:
 def _commit(run: Path, generation: int, journal: Journal) -> bool:
     """Commit what a journal says; False where it says what no table can hold."""
     assert journal.trial is not None
+    trial = dataclasses.replace(
+        journal.trial,
+        stop_reason="cancelled",
+        model_calls=sum(isinstance(step, Think) for step in journal.steps),
+        tool_calls=sum(isinstance(step, Act) for step in journal.steps),
+    )
     try:
-        commit_parts(run, generation, journal.trial, journal.steps, ())
+        commit_parts(run, generation, trial, journal.steps, ())
     except (ValueError, OverflowError):
         return False
     return True

@@ -36,16 +36,13 @@ def command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     """Run `evalkit ...` in this process, in the temporary folder."""
 
     def run(*args: str) -> Said:
-        from evalkit.cli.app import main
+        from evalkit.cli.app import command_line
+        from evalkit.cli.interrupt import Interrupts
 
         monkeypatch.setattr(sys, "argv", ["evalkit", *args])
         monkeypatch.setenv("COLUMNS", "80")
         capsys.readouterr()
-        code = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
+        code = command_line(Interrupts())
         said = capsys.readouterr()
         return Said(code, said.out, said.err)
 

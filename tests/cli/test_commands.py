@@ -50,7 +50,9 @@ def test_a_misspelling_is_answered_with_what_was_meant_and_exit_2(command, args,
         (("run", "core", "--task", "nothing*"), "no task matches"),
         (("run", "core", "--epochs", "0"), "greater than or equal to 1"),
         (("run", "core", "--time-limit", "-1"), "--time-limit"),
-        (("run", "core", "--time-limit", "nan"), "--time-limit"),
+        (("run", "core", "--time-limit", "nan"), "'--time-limit': 'nan' is no number of seconds"),
+        (("run", "core", "--time-limit", "inf"), "'--time-limit': inf is not between 0.001 and"),
+        (("run", "core", "--task", "!*"), "A pattern that begins with ! leaves out"),
         (("run", "core", "core"), "two suites are called 'core'"),
         (("run",), "no suite was named"),
         (("run", "core", "--tools", "missing.toml"), "missing.toml"),
@@ -195,3 +197,31 @@ def test_doctor_finds_what_this_machine_has(command, local_support):
     assert said.code == 0
     assert checks["local sandbox"]["ok"] is True
     assert "bubblewrap" in command("doctor").out
+
+
+@pytest.mark.local
+def test_cleaning_says_when_there_was_nothing_to_remove(command, local_support, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALKIT_SCRATCH", str(tmp_path / "scratch"))
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no-engine.sock")
+    assert command("doctor", "--clean").out.endswith("\nnothing to remove\n")
+    assert "nothing to remove" not in command("doctor").out
+
+
+def test_a_pattern_with_an_exclamation_mark_leaves_tasks_out(command):
+    def chosen(*args: str) -> set[str]:
+        plan = json.loads(command("run", "core", *args, "--dry-run", "--json").out)
+        return {trial["task"] for trial in plan["trials"]}
+
+    assert chosen("--task", "!fix-*") == chosen() - chosen("--task", "fix-*")
+    assert chosen("--task", "!fix-off-by-one") == chosen() - {"fix-off-by-one"}
+
+
+def test_a_task_that_is_refused_is_left_out_as_the_hint_says(command):
+    command("suite", "new", "mine")
+    (toml,) = Path("suites/mine").rglob("task.toml")
+    name = toml.parent.name
+    toml.write_text(toml.read_text().replace("[environment]", "[environment]\nmemory_mb = 900000000"))
+    said = command("run", "mine", "--dry-run")
+    assert said.code == 2
+    assert f"--task '!{name}'" in said.err
+    assert command("run", "mine", "core", "--task", f"!{name}", "--dry-run").code == 0

@@ -124,7 +124,7 @@ def test_storage_that_was_complained_about_is_tolerated_until_it_grows() -> None
     async def over(note: str) -> None: ...
     async def idle() -> None: ...
 
-    engine = cast("Engine", SimpleNamespace())
+    engine = cast("Engine", SimpleNamespace(version=SimpleNamespace(data=None)))
     watchdog = Watchdog(engine, "name", 1, over=over, lost=lambda problem: None, idle=idle)
     mb = 1024 * 1024
     assert [watchdog.is_over(size) for size in (mb, mb + 1, mb + 1, mb + 2, mb, mb + 1)] == [

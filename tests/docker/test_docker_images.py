@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from evalkit.errors import SandboxError, TaskError
-from evalkit.sandbox import Environment, Placement
+from evalkit.sandbox import Environment, Imitation, Placement
 from evalkit.sandbox.docker.engine import Engine
 from evalkit.sandbox.docker.image import context_digest
 from evalkit.trajectory.artifacts import ArtifactStore
@@ -106,7 +106,8 @@ async def test_a_missing_image_to_start_from_is_one_clear_error(open_docker, tmp
     with pytest.raises(SandboxError, match="localhost:1/no-such-image") as refused:
         await open_docker(Environment(dockerfile=broken))
     assert refused.value.where == str(broken)
-    assert "starts FROM" in (refused.value.hint or "")
+    assert "the image localhost:1/no-such-image:1 that it starts FROM is not here" in refused.value.message
+    assert "docker load" in (refused.value.hint or "")
 
 
 async def test_those_who_waited_for_a_build_that_failed_do_not_try_it_again(
@@ -178,9 +179,11 @@ async def test_a_missing_dockerfile_is_an_error(open_docker, tmp_path: Path) -> 
 
 async def test_an_image_without_a_shell_says_so(open_docker, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(SandboxError, match="sh") as refused:
-        await open_docker(Environment(dockerfile=dockerfile(tmp_path, "FROM scratch\nCOPY file /file\n")))
-    assert refused.value.hint
+    build = dockerfile(tmp_path, "FROM scratch\nCOPY file /file\n")
+    with pytest.raises(TaskError, match="has no sh") as refused:
+        await open_docker(Environment(dockerfile=build))
+    assert refused.value.where == str(build)
+    assert "Dockerfile" in (refused.value.hint or "")
 
 
 async def test_trials_that_start_at_once_build_their_image_once(open_docker, tmp_path: Path) -> None:
@@ -202,9 +205,17 @@ async def test_a_build_brings_its_own_files_and_they_are_not_placed_again(
     )
     (build.parent / "data").write_text("from the context")
     files = (Placement(build.parent / "data", "/app/data"),)
-    sandbox = await open_docker(Environment(dockerfile=build, files=files))
+    sandbox = await open_docker(Environment(dockerfile=build, imitation=Imitation(files=files)))
     result = await sandbox.exec("stat -c %U data; cat data; echo; id -un; echo $GIVEN $HOME")
     assert result.stdout.text == "agent\nfrom the context\nagent\nimage /home/agent\n"
+
+
+async def test_what_is_placed_may_lie_beside_the_dockerfile(open_docker, tmp_path: Path) -> None:
+    build = dockerfile(tmp_path / "tests", "FROM debian:bookworm-slim\n")
+    (build.parent / "test.sh").write_text("#!/bin/sh\necho tested\n")
+    files = (Placement(build.parent / "test.sh", "/tests/test.sh", executable=True),)
+    sandbox = await open_docker(Environment(dockerfile=build, files=files))
+    assert (await sandbox.exec("/tests/test.sh")).stdout.text == "tested\n"
 
 
 def test_the_digest_sees_content_names_and_modes_but_neither_times_nor_caches(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.errors import SandboxError
+from evalkit.errors import TaskError
 from evalkit.sandbox import Environment
 from evalkit.sandbox.docker.engine import Engine
 from evalkit.sandbox.docker.provider import DockerSandbox
@@ -84,7 +84,7 @@ async def test_an_agent_without_privileges_reaches_neither_process_1_nor_roots_f
 
 
 async def test_a_user_that_is_not_there_is_named(sandbox: DockerSandbox) -> None:
-    with pytest.raises(SandboxError, match="no user nosuchuser"):
+    with pytest.raises(TaskError, match="no user nosuchuser"):
         await sandbox.exec("true", user="nosuchuser")
     assert await out(sandbox, "echo next") == "next\n"
 

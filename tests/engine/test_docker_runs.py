@@ -107,12 +107,15 @@ def test_without_an_engine_nothing_is_begun(make_suite, tmp_path, monkeypatch) -
 def test_a_runtime_is_not_dropped_where_it_cannot_be_had(
     run_docker, make_suite, tmp_path, monkeypatch
 ) -> None:
-    suite = make_suite()
+    suite, out = make_suite(), tmp_path / "unknown-runtime"
     (tmp_path / "evalkit.toml").write_text('[sandbox]\nruntime = "no-such-runtime"\n')
     monkeypatch.chdir(tmp_path)
-    (row,) = run_docker(suite).rows()
-    assert (row.status, row.error_origin) == ("unscored", "sandbox")
-    assert "no-such-runtime" in (row.error_message or "")
+    asked = RunFlags(suites=(str(suite),), sandbox="docker", out=out)
+    with pytest.raises(UsageError, match="no runtime called no-such-runtime") as refused:
+        start(prepare(asked), progress=None)  # pyright: ignore[reportArgumentType]  refused before it is used
+    assert "evalkit.toml" in (refused.value.where or "")
+    assert "runc" in (refused.value.hint or "")
+    assert not out.exists()
     with pytest.raises(UsageError, match="no-such-runtime"):
         run_docker(suite, sandbox="local", out="other")
 

@@ -111,3 +111,24 @@ def test_a_clock_that_jumps_changes_no_duration(make_suite, run_any, monkeypatch
     spent = [trial.queue_s, trial.start_s, trial.setup_s, trial.agent_s, trial.grade_s]
     spent += [step.duration_s for step in steps if isinstance(step, Act)]
     assert all(0 <= seconds < 60 for seconds in spent)
+
+
+@pytest.mark.parametrize(
+    ("destroy", "status", "said"),
+    [
+        ("cd /; rm -rf /app", "failed", None),
+        ("rm -rf /usr/bin /bin /usr/lib /lib /lib64; true", "unscored", "as the agent left it"),
+        ("while :; do echo 1 > /logs/verifier/reward.txt; done 2>/dev/null &", "failed", None),
+    ],
+    ids=["working directory", "programs", "background writer"],
+)
+def test_what_an_agent_destroys_in_its_own_sandbox_is_not_the_sandboxes_fault(
+    make_suite, run_docker, destroy, status, said
+) -> None:
+    toml = SMALL.format("").replace('artifacts = ["/app/out"]\n', "")
+    files = {"task.toml": toml, "solution/solve.sh": f"# step: Destroy.\n{destroy}\n"}
+    run = run_docker(make_suite(one=files))
+    (row,) = run.rows()
+    assert (row.grader_mode, row.status) == ("snapshot", status), row.error_message
+    assert row.error_origin == (None if said is None else "grader")
+    assert said is None or said in (row.error_message or "")

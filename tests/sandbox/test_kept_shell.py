@@ -319,3 +319,47 @@ async def test_many_files_over_the_storage_limit_are_stopped_and_can_be_removed(
     assert "evalkit: stopped: files over the limit of 20 MB" in result.stderr.text
     tidy = await sandbox.exec("sleep 1.2; rm -f f*; ls")
     assert (tidy.exit_code, tidy.stdout.text) == (0, "")
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.7], ids=["at once", "slowly"])
+async def test_calls_one_after_the_other_cannot_write_past_the_storage_limit(
+    open_local, pause: float
+) -> None:
+    sandbox = await open_local(Environment(limits=Limits(storage_mb=20)))
+    for name in range(10):
+        await sandbox.exec(f"head -c 15000000 /dev/zero > f{name}; sleep {pause}")
+    assert int(await out(sandbox, "cat f* | wc -c")) <= 45_000_000
+
+
+FILL = "for i in 1 2 3; do head -c 9000000 /dev/zero > f$i; done; sleep 8"
+TOLD = "evalkit: files are over the limit of 20 MB; nothing can be written until some are removed\n"
+
+
+async def test_who_is_over_the_storage_limit_may_tidy_up_but_not_write_until_then(open_local) -> None:
+    sandbox = await open_local(Environment(limits=Limits(storage_mb=20)))
+    await sandbox.exec(FILL)
+    refused = await sandbox.exec("echo more > g; ulimit -f 100 && echo more > g; cat g | wc -c; test -s g")
+    assert (refused.exit_code, refused.stdout.text, refused.over_limit) == (1, "0\n", False)
+    assert refused.stderr.text.endswith(TOLD)
+    tidy = await sandbox.exec("rm f* g; ls; echo quiet > /dev/null")
+    assert (tidy.exit_code, tidy.stdout.text, tidy.stderr.text) == (0, "", "")
+    assert await out(sandbox, "echo more > g; cat g") == "more\n"
+
+
+async def test_who_is_over_the_storage_limit_still_gets_long_commands_and_stdin(open_local) -> None:
+    sandbox = await open_local(Environment(limits=Limits(storage_mb=20)))
+    await sandbox.exec(FILL)
+    result = await sandbox.exec(f"cat; : {'x' * 200_000}; echo more > g", stdin=b"given")
+    assert result.stdout.text == "given"
+    assert result.stderr.text.endswith(TOLD)
+
+
+async def test_what_was_started_before_cannot_write_on_under_a_call_that_may_not(open_local) -> None:
+    sandbox = await open_local(Environment(limits=Limits(storage_mb=20)))
+    writer = "i=0; while :; do sleep 0.2; head -c 1000000 /dev/zero > g$i; i=$((i+1)); done"
+    await sandbox.exec(f"({writer}) >/dev/null 2>&1 &")
+    await sandbox.exec(FILL)
+    ended = await sandbox.exec("sleep 6")
+    assert (ended.over_limit, ended.shell_lost) == (True, True)
+    before, after = (await out(sandbox, "ls | wc -l; sleep 1; ls | wc -l")).split()
+    assert before == after

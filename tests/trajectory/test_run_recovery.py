@@ -125,6 +125,18 @@ def test_a_trial_in_flight_is_kept_as_unscored_with_its_steps(writer, steps, bur
     assert own == steps
 
 
+def test_a_trial_in_flight_was_cancelled_and_counts_the_calls_that_were_kept(writer, steps, bury):
+    journal = writer.begin("t2", HEADER)
+    writer.begin("t3", {**HEADER, "task_id": "task-t3"})
+    for step in steps[:2]:
+        journal.append(step)
+    bury()
+    recover(writer.path)
+    rows = {trial.trial_id: (trial.model_calls, trial.tool_calls) for trial in load(writer.path).rows()}
+    assert rows == {"t2": (1, 0), "t3": (0, 0)}
+    assert {trial.stop_reason for trial in load(writer.path).rows()} == {"cancelled"}
+
+
 def test_recovering_twice_finds_nothing_more(writer, steps, bury):
     writer.begin("t2", HEADER).append(steps[0])
     bury()
@@ -207,6 +219,42 @@ def test_a_further_attempt_replaces_an_interrupted_one(writer, make_trial, steps
     with RunWriter.open(writer.path) as again:
         again.commit(make_trial("t2-again", task_id="task-t2", attempt=2), steps)
     assert contents(writer.path) == {"t2-again": ("passed", None, steps)}
+
+
+def test_attempts_that_were_replaced_are_read_where_they_are_asked_for(writer, make_trial, steps, bury):
+    writer.begin("t2", HEADER).append(steps[0])
+    bury()
+    with RunWriter.open(writer.path) as again:
+        again.commit(make_trial("t2-again", task_id="task-t2", attempt=2), steps)
+    every = load(writer.path, every_attempt=True)
+    assert [(trial.attempt, trial.status) for trial in every.rows()] == [(1, "unscored"), (2, "passed")]
+    assert every.trial("t2") == (every.rows()[0], steps[:1])
+    assert every.steps.count_rows() == 1 + len(steps)
+
+
+def test_a_folder_in_which_a_run_was_never_begun_is_begun_in_again(writer, manifest, bury):
+    bury()
+    (writer.path / "run.json").rename(writer.path / ".run.json.01234567.tmp")
+    with RunWriter.create(writer.path, manifest) as again:
+        assert again.manifest == load(writer.path).manifest
+    assert not list(writer.path.glob(".run.json.*"))
+
+
+@pytest.mark.parametrize("name", ["trials/part.parquet", "notes.txt", "journal/x.jsonl", "more/empty"])
+def test_a_folder_that_holds_anything_else_is_not_begun_in(writer, manifest, bury, name):
+    bury()
+    (writer.path / "run.json").unlink()
+    (writer.path / name).parent.mkdir(exist_ok=True)
+    (writer.path / name).write_text("mine")
+    with pytest.raises(UsageError, match="not empty"):
+        RunWriter.create(writer.path, manifest)
+    assert (writer.path / name).read_text() == "mine"
+
+
+def test_a_folder_in_which_a_living_process_begins_a_run_is_not_begun_in(writer, manifest):
+    (writer.path / "run.json").unlink()
+    with pytest.raises(UsageError, match="not empty"):
+        RunWriter.create(writer.path, manifest)
 
 
 def test_recovering_what_is_no_run_says_what_was_looked_for(tmp_path):

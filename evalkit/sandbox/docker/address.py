@@ -9,8 +9,6 @@ from pathlib import Path
 
 from evalkit.sandbox.docker.complaint import unreachable
 
-USUAL_SOCKET = "/var/run/docker.sock"
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:

@@ -14,9 +14,9 @@ from typing import TypeVar
 
 from anyio import to_thread
 
-from evalkit.errors import SandboxError
+from evalkit.errors import SandboxError, TaskError, TrialError
 from evalkit.sandbox.docker import files
-from evalkit.sandbox.docker.complaint import Refused
+from evalkit.sandbox.docker.complaint import Refused, is_unknown_user
 from evalkit.sandbox.docker.engine import Engine
 from evalkit.sandbox.docker.transfer import Owner, Upload
 from evalkit.sandbox.docker.warden import Warden
@@ -55,7 +55,7 @@ class DockerChannel:
     async def open(
         cls, engine: Engine, container: str, warden: Warden, user: str, staged: set[str]
     ) -> DockerChannel:
-        """Start a shell. Raises SandboxError for a user that the image does not know, or a missing sh.
+        """Start a shell. Raises TaskError for a user that the image does not know, SandboxError for a missing sh.
 
         The path of every file that is put there for it is added to `staged`: a shell may die before it removes them.
         """
@@ -69,11 +69,10 @@ class DockerChannel:
                 channel._wire.close()
                 raise
         except SandboxError as error:
-            if await outside(lambda: _knows(engine, container, user)):
+            said = error.said if isinstance(error, Refused) else ""
+            if not is_unknown_user(said) and await outside(lambda: _knows(engine, container, user)):
                 raise
-            raise SandboxError(
-                f"there is no user {user} in the image", hint="Users are made in the task's Dockerfile."
-            ) from error
+            raise await outside(lambda: _unknown_user(engine, container, user)) from error
         return channel
 
     async def send(self, data: bytes) -> None:
@@ -160,6 +159,21 @@ def _knows(engine: Engine, container: str, user: str) -> bool:
     except (SandboxError, OSError):
         return True
     return any(line.startswith(f"{name}:".encode()) for line in passwd.splitlines())
+
+
+def _unknown_user(engine: Engine, container: str, user: str) -> TrialError:
+    """The task's fault, unless something that ran inside has changed who is known."""
+    changed = {path for path, _ in engine.changes(container)}
+    if changed & {"/etc/passwd", "/etc/group"}:
+        return SandboxError(
+            f"there is no user {user} inside any more",
+            hint="Something that ran inside has changed /etc/passwd or /etc/group.",
+        )
+    return TaskError(
+        f"there is no user {user} in the image",
+        hint="Make it in the task's Dockerfile (RUN useradd), or change `user` in task.toml, under [agent] "
+        "or [verifier].",
+    )
 
 
 async def outside(work: Callable[[], T]) -> T:

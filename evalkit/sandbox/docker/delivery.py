@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import BinaryIO, cast
 
-from evalkit.errors import DeliverableRefused, SandboxError
+from evalkit.errors import DeliverableRefused, DeliverableTooBig, SandboxError
 from evalkit.sandbox import export
 from evalkit.sandbox.docker.complaint import NotThere, Refused
 from evalkit.sandbox.docker.engine import Engine, PathStatus
@@ -69,7 +69,11 @@ class _Taking:
 
     def take(self, member: Member) -> None:
         if len(self.taken) >= export.MAX_ENTRIES:
-            raise SandboxError(f"more than {export.MAX_ENTRIES} files would be taken out", where=member.path)
+            raise DeliverableTooBig(
+                f"more than {export.MAX_ENTRIES} files would be taken out",
+                where=member.path,
+                hint=export.TOO_BIG_HINT,
+            )
         if len(os.fsencode(member.path)) >= PATH_BYTES or member.path.count("/") > export.MAX_DEPTH:
             raise DeliverableRefused("a deliverable's path is too long", where=member.path[:200] + "...")
         mode = member.mode & 0o777
@@ -94,7 +98,11 @@ class _Taking:
             return Deliverable(member.path, "file", mode, other.size, other.digest)
         self._bytes += member.size
         if self._bytes > export.MAX_BYTES:
-            raise SandboxError(f"more than {export.MAX_BYTES} bytes would be taken out", where=member.path)
+            raise DeliverableTooBig(
+                f"more than {export.MAX_BYTES} bytes would be taken out",
+                where=member.path,
+                hint=export.TOO_BIG_HINT,
+            )
         if member.content is None:
             raise DeliverableRefused("a deliverable cannot be read", where=member.path, hint=_HINT)
         digest, size = self._store.put(cast("BinaryIO", member.content))
@@ -158,8 +166,21 @@ def put_in(
 
 
 def clear_folder(engine: Engine, container: str, path: str, owner: Owner) -> None:
-    """Make `path` an empty folder, whatever stood there or on the way to it."""
-    path = normal(path)
+    """Make `path` an empty folder, whatever stood there or on the way to it. Processes that write into it meanwhile
+    are given a few tries.
+    """
+    for _ in range(2):
+        try:
+            _clear_folder(engine, container, normal(path), owner)
+        except Refused as error:
+            if "not empty" not in error.said:
+                raise
+        else:
+            return
+    _clear_folder(engine, container, normal(path), owner)
+
+
+def _clear_folder(engine: Engine, container: str, path: str, owner: Owner) -> None:
     upload = Upload()
     _make_way(Tree(engine, container), upload, path, owner)
     _clear(upload, path, owner)

@@ -17,15 +17,20 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import urlsplit
 
-from evalkit.errors import SandboxError
-from evalkit.sandbox.docker.address import USUAL_SOCKET, Settings, knock, local_folder, numbers
+from evalkit.errors import SandboxError, TrialError
+from evalkit.sandbox.docker.address import Settings, knock, local_folder, numbers
 from evalkit.sandbox.docker.answers import Built, Image, Look, Owned, PathStatus, Version
 from evalkit.sandbox.docker.complaint import (
     START_HINT,
+    USUAL_ADDRESS,
     NotThere,
     Refused,
+    looked_for,
+    no_address,
     raise_for,
     translated,
 )
@@ -42,6 +47,8 @@ CALL_S = 60.0
 REMOVAL_S = 20.0
 PING_S = 5.0
 AT_ONCE = 64
+LONGEST_PATH = 107
+"""Of a socket, in bytes; the kernel takes no more."""
 NEWEST_API = (1, 44)
 """Later versions of the engine's interface are spoken to in this one."""
 OLDEST_API = (1, 41)
@@ -60,10 +67,11 @@ def _connect(settings: Settings) -> Engine:
     if (settings.host or "").startswith("ssh://") or settings.tls_verify or settings.cert_path:
         raise SandboxError(
             "the docker sandbox reaches its engine by a socket or plain tcp only, not by ssh or TLS",
-            where=f"DOCKER_HOST={settings.host or ''}",
+            where=looked_for(),
             hint="Forward the engine's socket with `ssh -L`, and set DOCKER_HOST to it.",
         )
-    host = settings.host or f"unix://{USUAL_SOCKET}"
+    host = settings.host or USUAL_ADDRESS
+    _check_address(host)
     knock(host)
     with translated("say its version"):
         known = docker.utils.kwargs_from_env()
@@ -77,6 +85,7 @@ def _connect(settings: Settings) -> Engine:
         if server < OLDEST_API:
             raise SandboxError(
                 f"the container engine is too old: {said.get('Version')}",
+                where=looked_for(),
                 hint="evalkit needs Docker Engine 20.10 or later, or Podman 4 or later.",
             )
         spoken = ".".join(map(str, min(server, NEWEST_API)))
@@ -95,6 +104,26 @@ def _connect(settings: Settings) -> Engine:
     return Engine(client, version)
 
 
+def _check_address(host: str) -> None:
+    """Raise SandboxError for what cannot be an engine's address: the SDK says that in its own words, or not at all."""
+    import docker.utils
+    from docker.errors import DockerException
+
+    try:
+        address = urlsplit(str(docker.utils.parse_host(host)))
+        known = bool(address.path if address.scheme == "http+unix" else address.port)
+    except (DockerException, ValueError):
+        raise no_address() from None
+    if not known or address.scheme not in {"http+unix", "http", "tcp"} or host.endswith("://"):
+        raise no_address()
+    if address.scheme == "http+unix":
+        if len(os.fsencode(address.path)) > LONGEST_PATH:
+            raise no_address()
+        with contextlib.suppress(PermissionError):  # which knocking will find
+            if Path(address.path).exists() and not Path(address.path).is_socket():
+                raise SandboxError(f"{address.path} is no socket", where=looked_for(), hint=START_HINT)
+
+
 class Engine:
     """The calls that a sandbox needs. `container` is a name or an id everywhere."""
 
@@ -107,7 +136,7 @@ class Engine:
         self.version = version
         self.listing = threading.Lock()
         """Held while an image is listed, so that trials that start at once do not all do it."""
-        self.failures: dict[str, tuple[float, SandboxError]] = {}
+        self.failures: dict[str, tuple[float, TrialError]] = {}
         """Of builds, by digest, with when they failed; for those who waited for the same build."""
 
     def close(self) -> None:

@@ -19,9 +19,9 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from evalkit.errors import SandboxError, TaskError
+from evalkit.errors import SandboxError, TaskError, TrialError
 from evalkit.sandbox.docker import records
-from evalkit.sandbox.docker.complaint import DISK_HINT, NotThere
+from evalkit.sandbox.docker.complaint import DISK_HINT, NotThere, Refused, is_no_reference
 from evalkit.sandbox.docker.engine import Engine, Image
 from evalkit.sandbox.docker.records import Layers, Record
 from evalkit.sandbox.docker.wish import Wish
@@ -34,17 +34,40 @@ _LOG_LINES, _LOG_CHARS = 30, 3000
 _CACHES = ("**/__pycache__", "**/*.pyc")
 """Never sent: importing a task's Python files leaves them, and that must change nothing."""
 _LAYER = re.compile(r"^ ?-{2,3}> ([0-9a-f]{11,64})\s*$", re.MULTILINE)
-_FROM = re.compile(r"^step \d+/\d+ ?: from [^\n]*\s*\Z", re.IGNORECASE | re.MULTILINE)
+_STEP = re.compile(r"^step \d+/\d+ ?: *(.+)", re.IGNORECASE)
+_STEP_CHARS = 120
+_FROM = re.compile(r"from (?:--\S+ )*(\S+)", re.IGNORECASE)
+_EXIT = re.compile(r"(?:non-zero code:|exit status) (\d+)\s*\Z")
+_BAD_DOCKERFILE = re.compile(
+    r"dockerfile parse error|the dockerfile \([^\n]*\) cannot be empty|no build stage in current context"
+    r"|the --\w+ option requires buildkit|(copy|add) failed: file not found in build context",
+    re.IGNORECASE,
+)
+"""How an engine's error begins that the next build would end with as well."""
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 
 def find_image(engine: Engine, environment: Environment, wish: Wish) -> Image:
     """The environment's image, which is pulled or built where it is not there yet.
 
-    Raises SandboxError where it cannot be had, TaskError for a Dockerfile that cannot be read, and Abandoned.
+    Raises SandboxError where it cannot be had, TaskError for a Dockerfile that cannot be read or understood and for
+    what is no image's name, and Abandoned.
     """
     if environment.image is None and environment.dockerfile is not None:
         return _built(engine, environment.dockerfile, wish)
     name = environment.image or DEFAULT_IMAGE
+    try:
+        return _fetched(engine, name, wish)
+    except Refused as error:
+        if is_no_reference(error.said):
+            raise TaskError(
+                f"{name!r} is no image's name: {error.said}",
+                hint="Change docker_image in task.toml; it looks like debian:bookworm-slim or HOST/NAME:TAG.",
+            ) from error
+        raise
+
+
+def _fetched(engine: Engine, name: str, wish: Wish) -> Image:
     with contextlib.suppress(NotThere):
         return engine.image(name)
     with records.alone(hashlib.sha256(name.encode()).hexdigest(), lambda: wish.given_up) as record:
@@ -57,6 +80,8 @@ def find_image(engine: Engine, environment: Environment, wish: Wish) -> Image:
                 collections.deque(making.pull(name), maxlen=0)
             return engine.image(name)
         except SandboxError as error:
+            if isinstance(error, Refused) and is_no_reference(error.said):
+                raise
             raise SandboxError(
                 f"the image {name} is not here and cannot be pulled: {error.message}",
                 hint=f"Check its name and the network, or bring it here: docker load, or docker import FILE {name}.",
@@ -113,11 +138,12 @@ def _built(engine: Engine, dockerfile: Path, wish: Wish) -> Image:
             return engine.image(tag)
         failed_at, failure = engine.failures.get(digest, (began, None))
         if failure is not None and failed_at > began:  # it is the build that was waited for
-            raise SandboxError(failure.message, where=failure.where, hint=failure.hint)
+            kind = TaskError if isinstance(failure, TaskError) else SandboxError
+            raise kind(failure.message, where=failure.where, hint=failure.hint)
         try:
             _build(engine, dockerfile, tag, wish, record)
             return engine.image(tag)
-        except SandboxError as error:
+        except (SandboxError, TaskError) as error:
             engine.failures[digest] = time.monotonic(), error
             raise
         finally:
@@ -129,7 +155,7 @@ def _build(engine: Engine, dockerfile: Path, tag: str, wish: Wish, record: Recor
         create_archive,  # pyright: ignore[reportUnknownVariableType]
     )
 
-    log: collections.deque[str] = collections.deque(maxlen=_LOG_LINES)
+    step, log = "", collections.deque[str](maxlen=_LOG_LINES)
     layers: collections.deque[str] = collections.deque(maxlen=records.MAX_LAYERS)
     since, making = engine.clock(), engine.making()
     with tempfile.TemporaryFile() as context:
@@ -139,26 +165,46 @@ def _build(engine: Engine, dockerfile: Path, tag: str, wish: Wish, record: Recor
             with wish.bounding(making.give_up):
                 for line in making.build(context, dockerfile.name, tag, {LABEL: builder()}):
                     log.append(line)
+                    found = _STEP.match(line)
+                    step = found[1] if found else step
                     layers += _LAYER.findall(line)
         except SandboxError as error:
-            raise _build_failed(dockerfile, error, "".join(log)) from error
+            raise _build_failed(dockerfile, error, step.strip(), _ESCAPE.sub("", "".join(log))) from error
         finally:
             making.give_up()
             record.add(Layers(since, tuple(layers)))
 
 
-def _build_failed(dockerfile: Path, error: SandboxError, said: str) -> SandboxError:
-    """The error with the end of the build's log, and what to do."""
-    hint = error.hint or "Build it by hand to see more: docker build ."
-    if "no space left on device" in f"{said} {error.message}".lower():
+def _build_failed(dockerfile: Path, error: SandboxError, step: str, log: str) -> TrialError:
+    """The error, whose first line says what failed, with the end of the build's log, and what to do.
+
+    The task's fault where the next build would say the same; a command that fails may find the network the next time.
+    """
+    said = _ESCAPE.sub("", error.said if isinstance(error, Refused) else error.message).strip()
+    base, code = _FROM.match(step), _EXIT.search(said)
+    kind, hint = SandboxError, error.hint or "Build it by hand to see more: docker build ."
+    problem = f"{_shortened(step)}: exit code {code[1]}" if step and code else said
+    if "no space left on device" in f"{log} {said}".lower():
         hint = DISK_HINT
-    elif _FROM.search(said):
-        hint = "The image that it starts FROM cannot be had: check its name and the network, or `docker load` it."
-    return SandboxError(
-        f"the image cannot be built: {error.message}\n{said[-_LOG_CHARS:].strip()}".strip(),
+    elif _BAD_DOCKERFILE.match(said):
+        kind, hint = TaskError, "Change the Dockerfile; see the line with: docker build ."
+    elif base and is_no_reference(said):
+        kind, hint = TaskError, "Change the Dockerfile: FROM needs a name such as debian:bookworm-slim."
+        problem = f"{base[1]!r} is no image's name: {said}"
+    elif base and isinstance(error, Refused):
+        problem = f"the image {base[1]} that it starts FROM is not here and cannot be pulled: {said}"
+        hint = (
+            f"Check its name and the network, or bring it here: docker load, or docker import FILE {base[1]}."
+        )
+    return kind(
+        f"the image cannot be built: {problem}\n{log[-_LOG_CHARS:].strip()}".strip(),
         where=str(dockerfile),
         hint=hint,
     )
+
+
+def _shortened(step: str) -> str:
+    return step if len(step) <= _STEP_CHARS else f"{step[: _STEP_CHARS - 1]}…"
 
 
 def builder() -> str:

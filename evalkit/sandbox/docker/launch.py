@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalkit.errors import SandboxError
+from evalkit.errors import SandboxError, TaskError
 from evalkit.sandbox.docker import container, delivery
 from evalkit.sandbox.docker.channel import outside
-from evalkit.sandbox.docker.complaint import Refused
+from evalkit.sandbox.docker.complaint import NO_SH, Refused, is_too_little_memory
 from evalkit.sandbox.docker.engine import Engine, Image
 from evalkit.sandbox.docker.placement import Placements, clean_path, gather
 from evalkit.sandbox.docker.transfer import Owner, Upload
@@ -38,7 +38,10 @@ class ImageGone(Exception):
 
 
 async def launch(engine: Engine, plan: Plan) -> Warden:
-    """Make and run a container with its files. Raises ImageGone; removing what was made is the caller's."""
+    """Make and run a container with its files; removing what was made is the caller's.
+
+    Raises ImageGone, TaskError for what no container can be made of, and SandboxError.
+    """
     placements = await outside(lambda: gather(plan.environment))
     try:
         await outside(lambda: _create(engine, plan))
@@ -66,6 +69,7 @@ def _create(engine: Engine, plan: Plan) -> None:
             raise unknown_runtime(engine, plan.runtime, error.said) from error
         if "no such image" in error.said.lower() or "image not known" in error.said.lower():
             raise ImageGone from error
+        _blame_task(plan, error)
         raise
     container.check_warnings(warnings)
     if plan.runtime is not None and (taken := engine.runtime(plan.name)) != plan.runtime:
@@ -79,7 +83,32 @@ async def _run(engine: Engine, plan: Plan) -> None:
         runtime, said = plan.runtime, error.said
         if runtime is not None and runtime in said:
             raise await outside(lambda: unknown_runtime(engine, runtime, said)) from error
+        _blame_task(plan, error)
         raise
+
+
+def _blame_task(plan: Plan, error: Refused) -> None:
+    """Raise TaskError where the engine refused what the task asks for, as it would the next time."""
+    asked = plan.environment.limits.memory_mb
+    if error.said == NO_SH:
+        raise TaskError(
+            "the task's image has no sh",
+            where=_image_named(plan.environment),
+            hint="Start from an image with a POSIX sh (FROM in its Dockerfile, or docker_image in task.toml), "
+            "or install one in the Dockerfile.",
+        ) from error
+    if asked is not None and is_too_little_memory(error.said):
+        raise TaskError(
+            f"memory_mb = {asked} is too little for a container: {error.said}",
+            hint="Raise memory_mb in task.toml, under [environment].",
+        ) from error
+
+
+def _image_named(environment: Environment) -> str | None:
+    """The Dockerfile, or the image's name."""
+    if environment.image is None and environment.dockerfile is not None:
+        return str(environment.dockerfile)
+    return environment.image
 
 
 def unknown_runtime(engine: Engine, runtime: str, said: str) -> SandboxError:

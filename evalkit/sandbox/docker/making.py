@@ -29,10 +29,14 @@ class Making:
     def pull(self, name: str) -> Generator[str]:
         """Fetch an image; yields what the engine says meanwhile. Raises SandboxError."""
         import docker.utils
+        from docker.errors import InvalidRepository
 
         repository, tag = docker.utils.parse_repository_tag(name)
         with self._pulse.watched(), translated(f"pull {name}"):
-            lines = self._client.pull(repository, tag=tag or "latest", stream=True, decode=True)
+            try:
+                lines = self._client.pull(repository, tag=tag or "latest", stream=True, decode=True)
+            except InvalidRepository as error:
+                raise refused("pull it", 400, f"invalid reference format: {error}") from error
             yield from self._progress(lines, "pull it")
 
     def build(

@@ -109,13 +109,11 @@ class Placements:
 
 
 def gather(environment: Environment) -> Placements:
-    """Everything that the image does not hold already: what lies beside a Dockerfile came in by its COPY lines."""
-    context = None if environment.dockerfile is None else environment.dockerfile.parent.resolve()
+    """Everything that is placed; what a Dockerfile's COPY lines bring is in the image already."""
     placements = Placements()
     try:
         for placement in environment.files:
-            if context is None or not placement.source.resolve().is_relative_to(context):
-                placements.take(placement)
+            placements.take(placement)
     except BaseException:
         placements.close()
         raise

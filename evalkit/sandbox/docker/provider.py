@@ -60,6 +60,7 @@ class DockerSandbox:
         self._warden: Warden | None = None
         self._shells: dict[str, tuple[KeptShell, DockerChannel]] = {}
         self._watch: asyncio.Task[None] | None = None
+        self._watchdog: Watchdog | None = None
         self._turn = asyncio.Lock()
         self._starting = asyncio.Lock()
         self._notes: list[str] = []
@@ -237,7 +238,7 @@ class DockerSandbox:
             self._memory = MemoryLimit(self._warden, container.memory_mb(self._environment, engine.version))
             await self._memory.look()
         storage = self._environment.limits.storage_mb or container.DEFAULT_STORAGE_MB
-        watchdog = Watchdog(
+        watchdog = self._watchdog = Watchdog(
             engine, self._name, storage, over=self._over_limit, lost=self._lost, idle=self._looked
         )
         self._watch = asyncio.create_task(watchdog.run(), name="evalkit-watchdog")
@@ -296,8 +297,9 @@ class DockerSandbox:
         for _ in range(3):
             self._engine  # noqa: B018  -- raises where there is none any more
             shell = self._shells[user][0] if user in self._shells else await self._open_again(user)
+            frozen = await self._watchdog.frozen() if self._watchdog else None
             try:
-                result = await shell.run(call)
+                result = await shell.run(replace(call, frozen=frozen))
             except CallNotStarted:
                 lost_before = True
                 await self._drop_shells()

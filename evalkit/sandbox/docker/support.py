@@ -14,8 +14,21 @@ def check_docker() -> Support:
         engine = connect()
         engine.ping()
     except SandboxError as error:
-        return Support(ok=False, runtime=None, problem=error.message, hint=error.hint)
+        problem = f"{error.where}: {error.message}" if error.where else error.message
+        return Support(ok=False, runtime=None, problem=problem, hint=error.hint)
     return Support(ok=True, runtime=f"{engine.version.name} {engine.version.version}")
+
+
+def missing_runtime(runtime: str) -> tuple[str, ...] | None:
+    """The runtimes that the engine knows, where the named one is not among them; None where it may be used.
+
+    Names of containerd's shims and paths are not in the engine's list, so only the first container shows whether
+    they can be used. Raises SandboxError.
+    """
+    known = tuple(connect().runtimes())
+    if not known or runtime in known or "/" in runtime or runtime.startswith("io.containerd."):
+        return None
+    return known
 
 
 def clean_docker() -> list[str]:

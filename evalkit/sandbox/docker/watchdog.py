@@ -17,6 +17,7 @@ from anyio import to_thread
 from evalkit.errors import SandboxError
 from evalkit.sandbox.docker.answers import Look
 from evalkit.sandbox.docker.engine import Engine
+from evalkit.sandbox.storage import Storage
 
 PERIOD_S = 1.0
 STATE_PERIOD_S = 5.0
@@ -51,6 +52,8 @@ class Watchdog:
     ) -> None:
         self._engine, self._container = engine, container
         self._storage_mb = storage_mb
+        self._storage = Storage(storage_mb, engine.version.data)
+        self._looking = asyncio.Lock()
         self._over, self._lost, self._idle = over, lost, idle
         self._tolerated = 0
 
@@ -63,7 +66,7 @@ class Watchdog:
             left -= pause
             began = time.monotonic()
             try:
-                look = await to_thread.run_sync(self._look, left <= 0, abandon_on_cancel=True)
+                look, over = await self._seen(size=left <= 0)
             except SandboxError as error:
                 self._lost(error)
                 return
@@ -72,14 +75,30 @@ class Watchdog:
                 return
             if left <= 0:
                 left = max(PERIOD_S, (time.monotonic() - began) / SHARE)
-                await self._judge(look)
+                await self._judge(over)
             await self._idle()
+
+    async def frozen(self) -> str | None:
+        """Why the next call may write no files; None where it may. Looks again where that is not sure."""
+        if self._storage.unsure():
+            await self._seen(size=True)
+        return self._storage.frozen
+
+    async def _seen(self, *, size: bool) -> tuple[Look, bool]:
+        """A look, and whether there is a new reason to complain about what was written."""
+        async with self._looking:
+            began = time.monotonic()
+            look = await to_thread.run_sync(self._look, size, abandon_on_cancel=True)
+            if not size or look.state != "running":
+                return look, False
+            self._storage.seen(look.written, time.monotonic() - began)
+            return look, self.is_over(look.written)
 
     def _look(self, size: bool) -> Look:
         return self._engine.look(self._container, size=size)
 
-    async def _judge(self, look: Look) -> None:
-        if self.is_over(look.written):
+    async def _judge(self, over: bool) -> None:
+        if over:
             await self._over(f"evalkit: stopped: files over the limit of {self._storage_mb} MB")
         elif is_full(self._engine.version.data):
             await self._over("evalkit: stopped: the machine's disk is almost full")

@@ -64,6 +64,7 @@ def imitated(environment: Environment) -> Environment:
         workdir=environment.workdir or image.workdir or DEFAULT_WORKDIR,
         env={**image.env, **environment.env},
         user=image.user if environment.user is None else environment.user,
+        files=image.files + environment.files,
     )
 
 

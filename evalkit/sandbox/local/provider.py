@@ -66,6 +66,7 @@ class LocalSandbox:
         self._channel: BubblewrapChannel | None = None
         self._shell: KeptShell | None = None
         self._watch: asyncio.Task[None] | None = None
+        self._watchdog: Watchdog | None = None
         self._ending: asyncio.Future[None] | None = None
         self._turn = asyncio.Lock()
         self._files = threading.Lock()
@@ -109,7 +110,7 @@ class LocalSandbox:
             await _outside(self._prepare)
             async with self._turn:
                 await self._open()
-            watchdog = Watchdog(
+            watchdog = self._watchdog = Watchdog(
                 self._tree.root,
                 furnishing.bounds(self._environment.limits),
                 self._alive,
@@ -248,8 +249,9 @@ class LocalSandbox:
             if self._stopped or self._unwatched:
                 raise SandboxError("the sandbox is stopped" if self._stopped else _UNWATCHED)
             shell = self._shell or await self._open_again()
+            frozen = await self._watchdog.frozen() if self._watchdog else None
             try:
-                result = await shell.run(call)
+                result = await shell.run(replace(call, frozen=frozen))
             except CallNotStarted:
                 lost_before = True
                 await self._drop_shell(shell)

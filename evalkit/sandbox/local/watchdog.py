@@ -8,6 +8,7 @@ looking: what cannot be looked at counts as over the limit.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 import time
@@ -19,6 +20,8 @@ from anyio import to_thread
 
 from evalkit.sandbox.local.holding import Held, held_without_names
 from evalkit.sandbox.local.processes import Process, processor_ticks, resident_bytes
+from evalkit.sandbox.shielded import finish
+from evalkit.sandbox.storage import Storage
 from evalkit.sandbox.walk import OPEN_FOLDER, TreeChanged, walk
 
 PROCESSES_PERIOD_S = 0.25
@@ -64,6 +67,8 @@ class Watchdog:
     ) -> None:
         self._tree, self._bounds = tree, bounds
         self._alive, self._stop, self._files = alive, stop, files
+        self._storage = Storage(bounds.storage_mb, tree)
+        self._looking = threading.Lock()
         self._tolerated = Usage(0, 0)
         self._held = Held(0, 0)
         self._restless = 0
@@ -101,8 +106,27 @@ class Watchdog:
             return f"memory over the limit of {self._bounds.memory_mb} MB"
         return None
 
+    async def frozen(self) -> str | None:
+        """Why the next call may write no files; None where it may. Looks again where that is not sure."""
+        self._idle = None  # a short call need not be seen in the shell's processor time
+        if self._storage.unsure():
+            with contextlib.suppress(OSError):  # which the next look of `run` makes a broken limit
+                await finish(to_thread.run_sync(self._look_before_call))
+        return self._storage.frozen
+
     def look_at_storage(self) -> str | None:
         """The limit on files that is broken, in words; None where all is well."""
+        with self._looking:
+            return self._look_at_storage()
+
+    def _look_before_call(self) -> None:
+        with self._looking:
+            restless = self._restless
+            self._look_at_storage()
+            self._restless = min(restless, self._restless)  # what follows at once is no second chance
+
+    def _look_at_storage(self) -> str | None:
+        began = time.monotonic()
         alive = self._alive()
         if self._nothing_happened(alive):
             return None
@@ -116,7 +140,9 @@ class Watchdog:
             self._restless += 1
             return "its folders move faster than they can be counted" if self._restless > 1 else None
         self._restless = 0
-        return self._judge(Usage(used.bytes + self._held.storage, used.files))
+        written = used.bytes + self._held.storage
+        self._storage.seen(written, time.monotonic() - began)
+        return self._judge(Usage(written, used.files))
 
     def _judge(self, used: Usage) -> str | None:
         """Who is over the limit may still tidy up: what was already complained about is tolerated until it
