@@ -30,6 +30,7 @@ def begin(order: dict[str, Any]) -> int:
     if pid:
         return pid
     os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     os.chdir(order["cwd"])
     os.environ.update(order["env"])
     for number, name in enumerate((os.devnull, order["out"], order["err"])):

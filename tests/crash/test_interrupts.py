@@ -123,7 +123,7 @@ def test_the_second_interrupt_stops_at_once(begin, evalkit, folder, scratch, san
         time.sleep(0.05)
     assert running.wait(5) == 130
     assert time.monotonic() - began < 2
-    assert "stopped at once; go on with: evalkit resume run" in running.err
+    assert "; go on with: evalkit resume run" in running.err  # the first may be done before the second comes
     assert "Traceback" not in running.err
     assert evalkit("show", "run").wait() == 0
     check_kept(folder / "run", phase)
