@@ -70,7 +70,17 @@ def main() -> NoReturn:
                 end_at_once(code)
     except KeyboardInterrupt:
         end_at_once(CODE)
+    _drop_unread()
     sys.exit(code)
+
+
+def _drop_unread() -> None:
+    """Drop what is left in a stream that nobody reads: Python would end with exit code 120 for it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def command_line(interrupts: Interrupts) -> int:

@@ -140,6 +140,7 @@ class Killed:
             self.committed |= committed(run)
             time.sleep(0.01)
         self.volumes = volumes(run) if (run / "run.json").exists() else set()
+        self.finished = len(self.committed)
         running.signal_group(number)
         self.code = running.wait()
         self.committed |= committed(run)
@@ -215,6 +216,7 @@ def test_a_run_that_is_interrupted_at_any_moment_leaves_nothing_and_ends_as_if_i
     interrupted = Killed(running, run, moment, signal.SIGINT)
     if interrupted.code != 130:  # it had come to its end before
         assert interrupted.code in {0, -signal.SIGINT}, running.err
+        assert interrupted.finished == len(whole.contents)
         assert contents(run) == whole.contents, running.err
     assert "Traceback" not in running.err
     check_nothing_runs(run, scratch, [interrupted], running.err)
