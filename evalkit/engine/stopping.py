@@ -26,19 +26,18 @@ class Stopping:
 
     @contextmanager
     def on_interrupt(self) -> Generator[None]:
-        """Stop at the first SIGINT in this block, and raise KeyboardInterrupt at the second.
+        """Stop at the first interrupt in this block, and raise KeyboardInterrupt at a second SIGINT.
 
         Nothing happens outside the main thread, and where somebody else answers to SIGINT.
         """
-        main = threading.current_thread() is threading.main_thread()
-        if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-            yield
-            return
-        signal.signal(signal.SIGINT, self._ask)
+        before = {number: signal.getsignal(number) for number in _interrupts()}
+        for number in before:
+            signal.signal(number, self._ask)
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     @contextmanager
     def trial(self) -> Generator[None]:
@@ -52,8 +51,8 @@ class Stopping:
                 self._scopes.discard(scope)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        if self.asked:
+        del frame
+        if self.asked and number == signal.SIGINT:
             raise KeyboardInterrupt
         self.asked = True
         if self._loop is not None:
@@ -62,3 +61,18 @@ class Stopping:
     def _cancel(self) -> None:
         for scope in self._scopes:
             scope.cancel()
+
+
+def _interrupts() -> tuple[signal.Signals, ...]:
+    """The signals that interrupt a run.
+
+    In the background of a shell script SIGINT is ignored, and stays so; others may count as one then.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return ()
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:
+        return (signal.SIGINT,)
+    if handler == signal.SIG_IGN:
+        return tuple(one for one in (signal.SIGTERM, signal.SIGHUP) if callable(signal.getsignal(one)))
+    return ()

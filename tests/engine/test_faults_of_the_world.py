@@ -42,7 +42,7 @@ def run_faults(make_suite, run_any, tmp_path: Path):
             name: {
                 "task.toml": SMALL.format(FAULTS[name][1]),
                 "environment/Dockerfile": DOCKERFILE,
-                "solution/solve.sh": f"# step: Do it.\n{FAULTS[name][0]}\n{FINISH}",
+                "solution/solve.sh": f"# step: Do it.\n{FAULTS[name][0]}\n# step: Tidy.\nrm -f f*\n{FINISH}",
             }
             for name in names
         }
