@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 AT_ONCE = 4
-FEW, MANY = 40, 160
-KIB_EACH = 100
-"""Some 50 are seen, more than a long run shows, because a short one is still warming up. A sandbox that is kept, a plan
-that is logged with each trial or small files that are joined all at once take 50 to 100 more, each."""
+FEW, MANY = 160, 320
+KIB_EACH = 70
+"""Some 30 are seen; shorter runs than these are still warming up. A sandbox that is kept, a plan that is logged with
+each trial or small files that are joined all at once take 50 to 100 more, each."""
 
 
 @pytest.mark.local
