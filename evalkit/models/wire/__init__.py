@@ -1,0 +1,1 @@
+"""What does a provider's response say? One file a dialect."""
