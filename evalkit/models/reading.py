@@ -40,7 +40,7 @@ class Call:
     """As the provider named it; not unique in the wild. Empty where it gave none."""
     tool: str
     arguments: str
-    """JSON text exactly as the model wrote it, which may not parse. Canonical JSON where the provider sent an object."""
+    """JSON text exactly as the model wrote it, which may not parse; where the provider sent an object, that as JSON."""
     signature: str | None = None
 
 
