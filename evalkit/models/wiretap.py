@@ -1,0 +1,118 @@
+"""What really went out to an endpoint, and what really came back?
+
+litellm rewrites requests and fills in what responses leave open. The truth is on the wire, so every request of a call
+is heard there: body, status, headers and the response as far as it came, also when it was cut off.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+import httpx
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One HTTP request of a call, with its response as far as it came."""
+
+    request: bytes
+    secrets: tuple[str, ...] = ()
+    """The keys that went along, which nothing that is kept may hold."""
+    began: float = field(default_factory=time.perf_counter)
+    """On the monotonic clock, in seconds."""
+    status: int | None = None
+    """None while, or because, nothing came back."""
+    headers: httpx.Headers = field(default_factory=httpx.Headers)
+    received: bytearray = field(default_factory=bytearray)
+    whole: bool = False
+    """The body was received to its end."""
+
+    @property
+    def body(self) -> bytes:
+        """The response as far as it came, decoded; empty where its encoding makes no sense."""
+        kept = (
+            {"content-encoding": self.headers["content-encoding"]}
+            if "content-encoding" in self.headers
+            else {}
+        )
+        try:
+            return self._without_secrets(
+                httpx.Response(200, headers=kept, content=bytes(self.received)).content
+            )
+        except httpx.DecodingError:
+            return b""
+
+    @property
+    def sent(self) -> str:
+        """The request's body."""
+        return self._without_secrets(self.request).decode("utf-8", "replace")
+
+    def _without_secrets(self, data: bytes) -> bytes:
+        for secret in self.secrets:
+            data = data.replace(secret.encode(), b"[redacted]")
+        return data
+
+
+_KEY_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
+_SHORTEST_KEY = 8
+"""Characters; what is shorter is no key, and would be found in everything."""
+_heard: ContextVar[list[Exchange] | None] = ContextVar("evalkit_heard", default=None)
+
+
+@contextmanager
+def listening() -> Generator[list[Exchange]]:
+    """The exchanges of every call made inside, in order, filled in as they happen."""
+    heard: list[Exchange] = []
+    token = _heard.set(heard)
+    try:
+        yield heard
+    finally:
+        _heard.reset(token)
+
+
+class _Tee(httpx.AsyncByteStream):
+    """A response's body that is kept while it is read."""
+
+    def __init__(self, inner: httpx.AsyncByteStream, exchange: Exchange) -> None:
+        self._inner = inner
+        self._exchange = exchange
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._inner:
+            self._exchange.received += chunk
+            yield chunk
+        self._exchange.whole = True
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+async def _on_request(request: httpx.Request) -> None:
+    heard = _heard.get()
+    if heard is None:
+        return
+    exchange = Exchange(request=await request.aread(), secrets=_secrets(request))
+    request.extensions["evalkit_exchange"] = exchange
+    heard.append(exchange)
+
+
+def _secrets(request: httpx.Request) -> tuple[str, ...]:
+    values = [request.headers.get(name, "").rpartition(" ")[2] for name in _KEY_HEADERS]
+    values.append(request.url.params.get("key", ""))
+    return tuple(value for value in values if len(value) >= _SHORTEST_KEY)
+
+
+async def _on_response(response: httpx.Response) -> None:
+    exchange = response.request.extensions.get("evalkit_exchange")
+    if not isinstance(exchange, Exchange) or not isinstance(response.stream, httpx.AsyncByteStream):
+        return
+    exchange.status, exchange.headers = response.status_code, response.headers
+    response.stream = _Tee(response.stream, exchange)
+
+
+HOOKS: Mapping[str, list[Callable[..., object]]] = {"request": [_on_request], "response": [_on_response]}
+"""For an httpx.AsyncClient whose traffic is to be heard."""
