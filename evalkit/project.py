@@ -72,6 +72,12 @@ class RunDefaults(_Section):
     token_limit: Count | None = None
     time_limit_s: Positive | None = None
     cost_limit: Positive | None = None
+    """Dollars, of the whole run."""
+    trial_cost_limit: Positive | None = None
+    """Dollars, of each trial."""
+    base_url: Text | None = None
+    max_tokens: Count | None = None
+    """Of one generation."""
     temperature: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)] | None = None
     seed: Annotated[int, Field(strict=True)] | None = None
     executor: Text | None = None

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -72,6 +78,15 @@ def _need(kind: str) -> None:
     pytest.skip(f"no {kind} sandbox here: {support.problem}")
 
 
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Recorded runs and responses of real models, kept next to the repository; skip where they are not."""
+    folder = Path(__file__).resolve().parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"the recorded data are not next to the repository ({folder})")
+    return folder
+
+
 @pytest.fixture
 def somebody() -> Callable[[], AbstractContextManager[None]]:
     """Be somebody who may not read everything: root becomes nobody for a while, others are that already."""
@@ -95,3 +110,130 @@ def open_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="evalkit-test-", dir="/var/tmp") as folder:
         Path(folder).chmod(0o777)
         yield Path(folder)
+
+
+JSON = "application/json"
+EVENTS = "text/event-stream"
+
+
+@dataclass
+class Reply:
+    """One canned response. `cut_after` bytes of the body the connection is closed."""
+
+    body: bytes = b""
+    status: int = 200
+    content_type: str = JSON
+    headers: dict[str, str] = field(default_factory=dict)
+    cut_after: int | None = None
+    delay_s: float = 0.0
+    hang_up: bool = False
+    """Close the connection without any answer."""
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request as it came in."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    at: float
+
+    @property
+    def json(self) -> dict[str, Any]:
+        return json.loads(self.body)
+
+
+class ReplayServer:
+    """A model endpoint on loopback that answers with what it is given, in order; the last answer again and again."""
+
+    def __init__(self) -> None:
+        self.replies: list[Reply | Callable[[Received], Reply]] = []
+        self.requests: list[Received] = []
+        self._lock = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+            def do_POST(self) -> None:
+                outer._answer(self)
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
+        threading.Thread(target=self._http.serve_forever, daemon=True, kwargs={"poll_interval": 0.02}).start()
+
+    def __call__(self, *replies: Reply | Callable[[Received], Reply]) -> None:
+        """Answer with these from now on."""
+        self.replies = list(replies)
+
+    def _answer(self, handler: BaseHTTPRequestHandler) -> None:
+        body = handler.rfile.read(int(handler.headers.get("content-length") or 0))
+        headers = {name.lower(): value for name, value in handler.headers.items()}
+        received = Received(handler.path, headers, body, time.monotonic())
+        with self._lock:
+            self.requests.append(received)
+            reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if callable(reply):
+            reply = reply(received)
+        time.sleep(reply.delay_s)
+        if reply.hang_up:
+            handler.close_connection = True
+            return
+        handler.send_response(reply.status)
+        for name, value in reply.headers.items():
+            handler.send_header(name, value)
+        handler.send_header("content-type", reply.content_type)
+        handler.send_header("content-length", str(len(reply.body)))
+        handler.end_headers()
+        handler.wfile.write(reply.body[: reply.cut_after])
+        if reply.cut_after is not None:
+            handler.close_connection = True
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[ReplayServer]:
+    """A model endpoint on loopback: `endpoint(Reply(...), ...)`, then `endpoint.requests`."""
+    server = ReplayServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def reply() -> type[Reply]:
+    """One canned response of `endpoint`."""
+    return Reply
+
+
+@pytest.fixture
+def said() -> Callable[..., Reply]:
+    """A response of chat completions: text, tool calls as (name, arguments text), usage, and what else is named."""
+
+    def make(
+        text: str | None = None,
+        *calls: tuple[str, str],
+        usage: dict[str, Any] | None = None,
+        finish: str | None = None,
+        model: str = "served-model",
+        **message: Any,
+    ) -> Reply:
+        told: dict[str, Any] = {"role": "assistant", "content": text, **message}
+        if calls:
+            told["tool_calls"] = [
+                {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": arguments}}
+                for i, (name, arguments) in enumerate(calls)
+            ]
+        counts = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        choice = {"index": 0, "message": told, "finish_reason": finish or ("tool_calls" if calls else "stop")}
+        whole = {"id": "x", "object": "chat.completion", "created": 1, "model": model, "choices": [choice]}
+        return Reply(json.dumps({**whole, "usage": counts if usage is None else usage}).encode())
+
+    return make

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from evalkit.errors import Incomplete
 
 if TYPE_CHECKING:
     from evalkit.engine.run import RunResult
+    from evalkit.trajectory.trial import Trial
 
 
 @contextlib.contextmanager
@@ -33,7 +35,7 @@ def running(ctx: typer.Context, run: Path) -> Generator[None, None, None]:
 
 def end_run(result: RunResult, *, json: bool) -> None:
     """Print the run, and say by error and exit code what is missing: 130 interrupted, 6 unscored."""
-    from evalkit.cli.console import print_json
+    from evalkit.cli.console import note, print_json
     from evalkit.cli.run_table import print_run, run_as_json
     from evalkit.engine.resume import can_be_tried_again
     from evalkit.trajectory.reader import load
@@ -46,6 +48,8 @@ def end_run(result: RunResult, *, json: bool) -> None:
     if result.interrupted:
         raise _interrupted(result.path)
     rows = finished.rows()
+    for warning in _served_otherwise(rows):
+        note(f"warning: {warning}")
     unscored = [trial for trial in rows if trial.status == "unscored"]
     if unscored:
         again = any(map(can_be_tried_again, unscored))
@@ -56,6 +60,21 @@ def end_run(result: RunResult, *, json: bool) -> None:
             if again
             else "The task or its grader is the cause: repair it, then start a new run.",
         )
+
+
+def _served_otherwise(trials: Sequence[Trial]) -> list[str]:
+    """Models that answered under a name that is not the one asked for, as routers and aliases do."""
+    from evalkit.models.name import is_served_by
+
+    pairs = Counter(
+        (trial.model, trial.model_served)
+        for trial in trials
+        if trial.model and trial.model_served and not is_served_by(trial.model, trial.model_served)
+    )
+    return [
+        f"{asked} was answered by {served} in {times} of {sum(trial.model == asked for trial in trials)} trials"
+        for (asked, served), times in pairs.items()
+    ]
 
 
 def _interrupted(run: Path) -> typer.Exit:

@@ -61,4 +61,4 @@ def _at_once(max_trials: int | None) -> str:
 
 def _cost(prepared: Prepared) -> str:
     ceiling = prepared.cost_ceiling_usd
-    return "unbounded (no price is known here)" if ceiling is None else f"at most ${ceiling:.2f}"
+    return "unbounded (set --cost-limit to bound it)" if ceiling is None else f"at most ${ceiling:.2f}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evalkit.engine.prepare import Prepared
 
 MIN_SECONDS, MAX_SECONDS = 0.001, 1e9
+MAX_DOLLARS = 1e9
 LOUD = (
     "No --model was given: running scripted/oracle, which plays each task's own solution. No model is tested."
 )
@@ -34,6 +35,17 @@ def _seconds(given: str) -> float:
     return seconds
 
 
+def _dollars(given: str) -> float:
+    """A cost limit. Raises BadParameter for what is none."""
+    try:
+        dollars = float(given.removeprefix("$"))
+    except ValueError:
+        dollars = math.nan
+    if not 0 < dollars <= MAX_DOLLARS:
+        raise typer.BadParameter(f"{given!r} is no number of dollars above 0")
+    return dollars
+
+
 Models = Annotated[
     list[str] | None,
     typer.Option("--model", "-m", metavar="MODEL,...", help="Models, separated by commas. [scripted/oracle]"),
@@ -50,6 +62,19 @@ Pattern = Annotated[
 Seconds = Annotated[
     float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")
 ]
+
+
+Dollars = Annotated[
+    float | None, typer.Option(parser=_dollars, metavar="<$>", help="Dollars of the whole run. [unbounded]")
+]
+TrialDollars = Annotated[
+    float | None, typer.Option(parser=_dollars, metavar="<$>", help="Dollars of each trial. [unbounded]")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(metavar="<url>", help="Where models are asked, such as http://127.0.0.1:8000/v1."),
+]
+Temperature = Annotated[float | None, typer.Option(min=0, max=100, help="Sent to the model. [not sent]")]
 
 
 def run(
@@ -70,8 +95,16 @@ def run(
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
     time_limit: Seconds = None,
+    cost_limit: Dollars = None,
+    trial_cost_limit: TrialDollars = None,
     max_trials: Annotated[
         int | None, typer.Option(min=1, help="Trials at the same time. [as many as the machine takes]")
+    ] = None,
+    base_url: Address = None,
+    temperature: Temperature = None,
+    seed: Annotated[int | None, typer.Option(help="Sent to the model. [not sent]")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens of one generation, thinking included. [not sent]")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -94,7 +127,13 @@ def run(
         step_limit=step_limit,
         token_limit=token_limit,
         time_limit_s=time_limit,
+        cost_limit=cost_limit,
+        trial_cost_limit=trial_cost_limit,
         max_trials=max_trials,
+        base_url=base_url,
+        temperature=temperature,
+        seed=seed,
+        max_tokens=max_tokens,
     )
     prepared = prepare(flags)
     for warning in prepared.warnings:

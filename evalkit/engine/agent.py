@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evalkit.engine.tool_settings import ToolSettings
+from evalkit.errors import UsageError
 from evalkit.models.name import ModelName, parse_model
+from evalkit.models.sampling import Sampling
 from evalkit.models.scripted import find_persona
 from evalkit.models.thinking import Thinking, parse_thinking
 from evalkit.trajectory.canonical import canonical_json
@@ -22,6 +24,9 @@ class Agent:
     loop: str = "react"
     thinking: Thinking = field(default_factory=Thinking)
     tool_settings: ToolSettings = field(default_factory=ToolSettings)
+    sampling: Sampling = field(default_factory=Sampling)
+    base_url: str | None = None
+    """Where the model is asked; None: where its provider is."""
 
     @property
     def id(self) -> str:
@@ -31,7 +36,7 @@ class Agent:
             name += f"@{self.thinking}"
         if self.tool_settings.id != "default":
             name += f"+{self.tool_settings.id}"
-        return name
+        return name + self.sampling.suffix
 
     @property
     def digest(self) -> str:
@@ -41,16 +46,24 @@ class Agent:
     @property
     def parts(self) -> dict[str, Any]:
         """Everything that makes the agent what it is, as JSON values."""
-        return {
+        parts: dict[str, Any] = {
             "loop": self.loop,
             "model": str(self.model),
             "thinking": self.thinking.asked,
             "tool_settings": self.tool_settings.model_dump(),
         }
+        if self.base_url is not None:
+            parts["base_url"] = self.base_url
+        return {**parts, **self.sampling.parts}
 
 
 def make_agents(
-    models: Sequence[str], thinking: Sequence[str], tool_settings: ToolSettings
+    models: Sequence[str],
+    thinking: Sequence[str],
+    tool_settings: ToolSettings,
+    *,
+    sampling: Sampling | None = None,
+    base_url: str | None = None,
 ) -> tuple[Agent, ...]:
     """Every model with every thinking budget, in the order given, each once.
 
@@ -62,6 +75,48 @@ def make_agents(
         if model.route == "scripted":
             find_persona(model.name)
         for asked in thinking or ("default",):
-            agent = Agent(model=model, thinking=parse_thinking(asked), tool_settings=tool_settings)
+            agent = Agent(
+                model=model,
+                thinking=parse_thinking(asked),
+                tool_settings=tool_settings,
+                sampling=sampling if sampling and model.route != "scripted" else Sampling(),
+                base_url=None if model.route == "scripted" else base_url,
+            )
             agents.setdefault(agent.id, agent)
     return tuple(agents.values())
+
+
+def check_models(agents: Sequence[Agent]) -> None:
+    """Raise UsageError for a provider that does not exist, or an address that is none. Asks no endpoint."""
+    if all(agent.model.route == "scripted" for agent in agents):
+        return
+    from evalkit.models.access import check_base_url, check_known
+
+    for agent in agents:
+        check_base_url(agent.base_url)
+        if agent.model.route == "litellm":
+            check_known(agent.model, agent.base_url)
+
+
+def check_keys(agents: Sequence[Agent]) -> None:
+    """Raise UsageError naming every API key that is missing in the environment, before anything is asked."""
+    if all(agent.model.route == "scripted" for agent in agents):
+        return
+    from evalkit.models.access import check_keys as check
+
+    check((agent.model, agent.base_url) for agent in agents)
+
+
+def check_cost_limits(agents: Sequence[Agent]) -> None:
+    """Raise UsageError for an agent whose calls may cost nobody knows what, so that no limit can be held."""
+    for agent in agents:
+        if agent.model.route == "inspect":
+            raise UsageError(
+                f"a cost limit cannot be held for {agent.model}, which is asked by Inspect itself",
+                hint=f"Ask it through litellm: {agent.model.name}",
+            )
+        if agent.model.route == "litellm":
+            from evalkit.models.tariff import check_limit, tariff_of
+
+            tariff = tariff_of(str(agent.model), agent.base_url)
+            check_limit(str(agent.model), tariff, agent.sampling.max_tokens)

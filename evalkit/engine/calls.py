@@ -10,6 +10,7 @@ import anyio
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, execute_tools
 from inspect_ai.tool import Tool, ToolCall
 
+from evalkit.engine.answer import raw_arguments
 from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.tools import CallTrace, Ending, current_call
 from evalkit.sandbox.protocol import Sandbox
@@ -53,12 +54,12 @@ async def run_call(
     """
     watch, trace = Stopwatch(), CallTrace()
     token = current_call.set(trace)
-    call = _checked(call)
+    call, raw = _checked(call), raw_arguments(asked, position[1])
     alone = asked.model_copy(update={"tool_calls": [call]})
     try:
         executed = await execute_tools([alone], tools, max_output=_UNCUT)
     except anyio.get_cancelled_exc_class():
-        recorder.add(_act(recorder.next, call, position, trace, watch, error_kind="limit"))
+        recorder.add(_act(recorder.next, call, position, trace, watch, raw=raw, error_kind="limit"))
         raise
     finally:
         current_call.reset(token)
@@ -66,7 +67,9 @@ async def run_call(
     kind = _error_kind(answer, trace)
     digest = await sandbox.workspace_digest() if trace.result is not None else None
     number = recorder.next
-    recorder.add(_act(number, call, position, trace, watch, error_kind=kind, answer=answer, digest=digest))
+    recorder.add(
+        _act(number, call, position, trace, watch, raw=raw, error_kind=kind, answer=answer, digest=digest)
+    )
     _events(recorder, trace, number)
     return Done(tuple(executed.messages), trace.ended)
 
@@ -92,6 +95,7 @@ def _act(
     trace: CallTrace,
     watch: Stopwatch,
     *,
+    raw: str | None,
     error_kind: ErrorKind | None,
     answer: ChatMessageTool | None = None,
     digest: str | None = None,
@@ -107,7 +111,7 @@ def _act(
         call_index=position[1],
         tool=call.function,
         arguments=None if call.parse_error else arguments,
-        arguments_raw=arguments if call.parse_error else None,
+        arguments_raw=(arguments if raw is None else raw) if call.parse_error else None,
         observation=_shown(answer),
         stdout=result.stdout.escaped if result else None,
         stderr=result.stderr.escaped if result else None,

@@ -15,7 +15,12 @@ from inspect_ai.model import (
     ModelOutput,
 )
 
-from evalkit.engine.recorder import Stopwatch
+from evalkit.engine.answer import Facts, facts_of
+from evalkit.engine.attempts import Attempts
+from evalkit.models.prices import cost_of
+from evalkit.models.rates import Price
+from evalkit.models.reconcile import reconcile
+from evalkit.models.usage import Usage
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import Think
 from evalkit.trajectory.trial import ReasoningVisibility
@@ -29,32 +34,64 @@ class _Said:
     blocks: str | None
 
 
-def think_step(number: int, messages: Sequence[ChatMessage], output: ModelOutput, watch: Stopwatch) -> Think:
+def think_step(
+    number: int, messages: Sequence[ChatMessage], output: ModelOutput, facts: Facts, attempts: Attempts
+) -> Think:
     """Record one generation. Counts that the provider did not report stay None."""
-    usage = output.usage
+    usage = facts.usage or Usage()
     said = _said(output.message if output.choices else None)
-    reasoning_tokens = usage.reasoning_tokens if usage else None
-    visibility = said.visibility
-    if visibility == "none" and reasoning_tokens:
-        visibility = "count_only"
     return Think(
         step=number,
-        started_at=watch.started_at,
-        duration_s=watch.seconds,
+        started_at=attempts.watch.started_at,
+        duration_s=attempts.watch.seconds,
         reasoning=said.reasoning,
-        reasoning_tokens=reasoning_tokens,
-        reasoning_visibility=visibility,
+        reasoning_tokens=usage.reasoning_tokens,
+        reasoning_visibility=_visibility(said.visibility, usage),
         text=said.text,
-        output_tokens=usage.output_tokens if usage else None,
-        input_tokens=usage.input_tokens if usage else None,
-        cache_read_tokens=usage.input_tokens_cache_read if usage else None,
-        cache_write_tokens=usage.input_tokens_cache_write if usage else None,
-        cost_usd=usage.total_cost if usage else None,
+        output_tokens=usage.output_tokens,
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        cost_usd=facts.cost_usd,
         finish_reason=output.stop_reason if output.choices else None,
         model_served=output.model or None,
         request_digest=_request_digest(messages),
-        blocks=said.blocks,
+        retries=attempts.failed,
+        blocks=canonical_json(list(facts.blocks)) if facts.blocks and said.blocks else said.blocks,
     )
+
+
+def facts_about(output: ModelOutput, price: Price | None) -> Facts:
+    """What our own providers say about their answer; about an answer of Inspect's own, what Inspect's usage says."""
+    said = facts_of(output.metadata)
+    if said is not None:
+        return said
+    usage = output.usage
+    if usage is None:
+        return Facts(usage=None)
+    counted = reconcile(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        cache_read_tokens=usage.input_tokens_cache_read,
+        cache_write_tokens=usage.input_tokens_cache_write,
+        total_tokens=usage.total_tokens or None,
+        cache_in_input=False,
+    )
+    cost = cost_of(price, counted)
+    return Facts(
+        usage=counted,
+        raw_usage=usage.model_dump(exclude_none=True),
+        cost_usd=cost.usd,
+        price_source=cost.source,
+    )
+
+
+def _visibility(shown: ReasoningVisibility, usage: Usage) -> ReasoningVisibility:
+    """Where no reasoning is shown, its count tells whether there was any; without a count nobody knows."""
+    if shown != "none" or usage.reasoning_tokens == 0:
+        return shown
+    return "unknown" if usage.reasoning_tokens is None else "count_only"
 
 
 def _said(message: ChatMessageAssistant | None) -> _Said:

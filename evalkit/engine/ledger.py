@@ -12,6 +12,7 @@ from evalkit.engine.boundary import Failure
 from evalkit.engine.loop import Outcome
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.recorder import Recorder, Stopwatch, now
+from evalkit.engine.spending import Spending
 from evalkit.grading.verdict import Verdict
 from evalkit.trajectory.step import Think
 from evalkit.trajectory.trial import ReasoningSource, ReasoningVisibility, Status, StopReason, Trial
@@ -36,6 +37,7 @@ class Ledger:
     outcome: Outcome | None = None
     verdict: Verdict | None = None
     grader_digest: str | None = None
+    spending: Spending = field(default_factory=Spending)
     failure: Failure | None = None
     cancelled: bool = False
 
@@ -75,6 +77,8 @@ class Ledger:
             model_served=_last(think.model_served for think in thinks),
             thinking=agent.thinking.asked,
             tool_settings=agent.tool_settings.id,
+            temperature=agent.sampling.temperature,
+            seed=agent.sampling.seed,
             sandbox=sandbox,
             sandbox_runtime=self.runtime,
             image_digest=self.image_digest,
@@ -89,6 +93,7 @@ class Ledger:
             grade_s=self.grade_s,
             model_s=_total(thinks, lambda think: think.duration_s),
             tool_s=sum(act.duration_s or 0.0 for act in acts),
+            retry_s=self.spending.retry_s,
             status=self._status(),
             reward=self.verdict.reward if self.verdict else None,
             rewards=self.verdict.rewards if self.verdict else None,
@@ -106,6 +111,8 @@ class Ledger:
             reasoning_visibility=_visibility(thinks),
             reasoning_source=_source(agent.model.route, thinks),
             cost_usd=_total(thinks, lambda think: think.cost_usd),
+            price_source=self.spending.price_source,
+            raw_usage=self.spending.raw_usage,
             **_tokens(thinks),
         )
 

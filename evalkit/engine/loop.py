@@ -17,12 +17,16 @@ from inspect_ai.model import (
 from inspect_ai.tool import Tool
 from inspect_ai.util import LimitExceededError
 
+from evalkit.engine.agent_clock import AgentClock
+from evalkit.engine.attempts import Attempts
 from evalkit.engine.calls import run_call
-from evalkit.engine.generation import think_step
+from evalkit.engine.generation import facts_about, think_step
 from evalkit.engine.limits import AgentLimits, tokens_spent
-from evalkit.engine.recorder import Recorder, Stopwatch
+from evalkit.engine.recorder import Recorder
+from evalkit.engine.spending import Spending
 from evalkit.engine.tools import Ending
 from evalkit.errors import ModelError
+from evalkit.models.budget import Spent
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.trial import StopReason
@@ -57,6 +61,8 @@ class LoopInput:
     recorder: Recorder
     limits: AgentLimits
     config: GenerateConfig
+    clock: AgentClock
+    spending: Spending
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
     """What was said before, which grows."""
 
@@ -70,7 +76,11 @@ async def react(given: LoopInput) -> Outcome:
     _tell(messages, recorder, ChatMessageUser(content=given.instruction))
     silent = 0
     while (reached := given.limits.reached(recorder)) is None:
-        output = await _generate(given, messages)
+        try:
+            output = await _generate(given, messages)
+        except Spent as spent:
+            reached = _spent(recorder, spent)
+            break
         if output.empty:
             raise ModelError("the model returned no choice at all")
         messages.append(output.message)
@@ -88,8 +98,20 @@ async def react(given: LoopInput) -> Outcome:
         ending = await _act(given, messages, output.message)
         if ending is not None:
             return Outcome("gave_up" if ending.impossible else "submitted", ending)
-    recorder.event("limit", canonical_json({"limit": reached, "tokens": tokens_spent(recorder)}))
+    else:
+        recorder.event("limit", canonical_json({"limit": reached, "tokens": tokens_spent(recorder)}))
     return Outcome(reached)
+
+
+def _spent(recorder: Recorder, spent: Spent) -> StopReason:
+    detail = {
+        "limit": "cost_limit",
+        "of": spent.which,
+        "limit_usd": spent.limit_usd,
+        "spent_usd": spent.realised_usd,
+    }
+    recorder.event("limit", canonical_json(detail))
+    return "cost_limit"
 
 
 def _answer_open_calls(messages: list[ChatMessage]) -> None:
@@ -115,15 +137,17 @@ def _tell(
 
 
 async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutput:
-    watch = Stopwatch()
-    try:
-        output = await given.model.generate(messages, tools=list(given.tools), config=given.config)
-    except LimitExceededError:
-        raise
-    except Exception as error:
-        kind = type(error).__name__
-        raise ModelError(f"{given.model} could not answer: {kind}: {error}") from error
-    given.recorder.add(think_step(given.recorder.next, messages, output, watch))
+    attempts = Attempts(given.clock, given.recorder)
+    with attempts.counted():
+        try:
+            output = await given.model.generate(messages, tools=list(given.tools), config=given.config)
+        except LimitExceededError:
+            raise
+        except Exception as error:
+            raise attempts.failure(error, str(given.model)) from error
+    facts = facts_about(output, given.spending.price)
+    given.spending.add(facts)
+    given.recorder.add(think_step(given.recorder.next, messages, output, facts, attempts))
     return output
 
 

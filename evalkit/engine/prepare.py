@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from evalkit.engine.agent import Agent, make_agents
+from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
 from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.plan import Asked, PlannedTrial, make_plan
 from evalkit.engine.tool_settings import load_tool_settings
 from evalkit.errors import UsageError
 from evalkit.grading.unsupported import remarks
+from evalkit.models.sampling import Sampling
 from evalkit.project import Project, RunDefaults, find_project
 from evalkit.sandbox import KINDS, SandboxKind
 from evalkit.tasks.suite import Suite, load_suite
@@ -39,7 +40,13 @@ class RunFlags:
     step_limit: int | None = None
     token_limit: int | None = None
     time_limit_s: float | None = None
+    cost_limit: float | None = None
+    trial_cost_limit: float | None = None
     max_trials: int | None = None
+    base_url: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,10 @@ class Prepared:
     """The container runtime that evalkit.toml names; None: the engine's default."""
     max_trials: int | None
     """None: as many at the same time as the machine takes."""
+    cost_limit_usd: float | None
+    """Of the whole run; None: no limit."""
+    trial_cost_limit_usd: float | None
+    """Of each trial."""
     out: Path
     readonly: tuple[Path, ...]
     """Further host folders that the local sandbox may read, from evalkit.toml."""
@@ -64,8 +75,10 @@ class Prepared:
     @property
     def cost_ceiling_usd(self) -> float | None:
         """The most that the run can cost; None where nothing bounds it."""
-        free = all(agent.model.route == "scripted" for agent in self.agents)
-        return 0.0 if free else None
+        paid = sum(trial.agent.model.route != "scripted" for trial in self.plan)
+        of_trials = None if self.trial_cost_limit_usd is None else paid * self.trial_cost_limit_usd
+        bounds = [bound for bound in (self.cost_limit_usd, of_trials) if bound is not None]
+        return min(bounds, default=None) if paid else 0.0
 
 
 def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = True) -> Prepared:
@@ -93,9 +106,15 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         models or ("scripted/oracle",),
         flags.thinking or settings.thinking,
         load_tool_settings(tools),
+        sampling=_sampling(flags, settings),
+        base_url=flags.base_url or settings.base_url,
     )
+    check_models(agents)
     _refuse_thinking(agents)
-    _refuse_cost_limits(suites, agents)
+    limit = flags.cost_limit or settings.cost_limit or _suites_cost_limit(suites)
+    of_trial = flags.trial_cost_limit or settings.trial_cost_limit
+    if limit is not None or of_trial is not None:
+        check_cost_limits(agents)
     sandbox = _sandbox(flags.sandbox or settings.sandbox or "local")
     asked = Asked(
         sandbox=sandbox,
@@ -115,10 +134,20 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         sandbox=sandbox,
         sandbox_runtime=_runtime(project, sandbox),
         max_trials=flags.max_trials or settings.max_trials or _suites_max(suites),
+        cost_limit_usd=limit,
+        trial_cost_limit_usd=of_trial,
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
         warnings=_warnings(suites, plan),
         oracle_by_default=not models,
+    )
+
+
+def _sampling(flags: RunFlags, settings: RunDefaults) -> Sampling:
+    return Sampling(
+        temperature=settings.temperature if flags.temperature is None else flags.temperature,
+        seed=settings.seed if flags.seed is None else flags.seed,
+        max_tokens=flags.max_tokens or settings.max_tokens,
     )
 
 
@@ -166,9 +195,6 @@ def _refuse_later(project: Project) -> None:
         "run.loop": run.loop not in {None, "react"},
         "run.approvals": run.approvals is not None,
         "run.faults": run.faults is not None,
-        "run.cost_limit": run.cost_limit is not None,
-        "run.temperature": run.temperature is not None,
-        "run.seed": run.seed is not None,
         "run.executor": run.executor is not None,
         "run.thinking_nearest": bool(run.thinking_nearest),
         "tools": bool(project.settings.tools),
@@ -191,16 +217,9 @@ def _refuse_thinking(agents: Sequence[Agent]) -> None:
             )
 
 
-def _refuse_cost_limits(suites: Sequence[Suite], agents: Sequence[Agent]) -> None:
-    if all(agent.model.route == "scripted" for agent in agents):
-        return
-    for suite in suites:
-        if suite.run.cost_limit is not None:
-            raise UsageError(
-                f"the suite '{suite.name}' sets a cost limit, which this version cannot enforce yet",
-                where=str(suite.path / "suite.toml"),
-                hint="Take cost_limit out, and bound the run with --token-limit and --step-limit.",
-            )
+def _suites_cost_limit(suites: Sequence[Suite]) -> float | None:
+    asked = [suite.run.cost_limit for suite in suites if suite.run.cost_limit is not None]
+    return min(asked, default=None)
 
 
 def _suites_max(suites: Sequence[Suite]) -> int | None:

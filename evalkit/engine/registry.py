@@ -9,6 +9,7 @@ from inspect_ai.model import ModelAPI, modelapi
 from inspect_ai.util import sandboxenv
 
 from evalkit.engine.inspect_sandbox import InspectSandbox
+from evalkit.engine.litellm_model import LitellmModel
 from evalkit.engine.scripted_model import ScriptedModel
 
 
@@ -16,6 +17,12 @@ from evalkit.engine.scripted_model import ScriptedModel
 def scripted() -> type[ModelAPI]:
     """`scripted/<persona>` as an Inspect model."""
     return ScriptedModel
+
+
+@modelapi(name="evalkit")
+def litellm() -> type[ModelAPI]:
+    """`evalkit/<provider>/<model>` as an Inspect model: any endpoint that litellm knows."""
+    return LitellmModel
 
 
 @sandboxenv(name="evalkit-local")  # pyright: ignore[reportUntypedClassDecorator]  Inspect's own

@@ -12,6 +12,7 @@ from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.tool_settings import ToolSettings
 from evalkit.errors import NotComparable, Origin
 from evalkit.models.name import parse_model
+from evalkit.models.sampling import Sampling
 from evalkit.models.thinking import Thinking
 from evalkit.tasks.suite import Suite, load_suite
 from evalkit.tasks.task import Task
@@ -89,6 +90,8 @@ def _agent(entry: AgentEntry) -> Agent:
         loop=str(settings["loop"]),
         thinking=Thinking(str(settings["thinking"])),
         tool_settings=ToolSettings.model_validate(settings["tool_settings"]),
+        sampling=_sampling(settings),
+        base_url=None if settings.get("base_url") is None else str(settings["base_url"]),
     )
     if agent.digest != entry.digest:
         raise NotComparable(
@@ -96,6 +99,15 @@ def _agent(entry: AgentEntry) -> Agent:
             hint="Resume with the version of evalkit that began the run, or start a new run.",
         )
     return agent
+
+
+def _sampling(settings: Mapping[str, object]) -> Sampling:
+    temperature, seed, most = (settings.get(name) for name in ("temperature", "seed", "max_tokens"))
+    return Sampling(
+        temperature=float(temperature) if isinstance(temperature, int | float) else None,
+        seed=seed if isinstance(seed, int) else None,
+        max_tokens=most if isinstance(most, int) else None,
+    )
 
 
 def _limits(manifest: RunManifest, row: PlannedRow) -> AgentLimits:

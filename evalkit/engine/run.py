@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import platform
 import re
@@ -22,6 +23,7 @@ from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 from evalkit._content import ROOT
 from evalkit.engine.agent import Agent
 from evalkit.engine.capacity import Capacity
+from evalkit.engine.cost_limits import CostLimits
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
 from evalkit.engine.plan import PlannedTrial
@@ -32,6 +34,7 @@ from evalkit.engine.stopping import Stopping
 from evalkit.engine.trial import RunContext, run_trial
 from evalkit.errors import EvalkitError, UsageError
 from evalkit.grading.environment import agent_environment
+from evalkit.models.litellm_setup import load
 from evalkit.models.scripted import find_persona
 from evalkit.trajectory.atomic import not_written
 from evalkit.trajectory.trial import Trial
@@ -63,6 +66,7 @@ def run_plan(
     sandbox_runtime: str | None,
     readonly: tuple[Path, ...],
     capacity: Capacity,
+    costs: CostLimits,
     progress: Progress,
 ) -> RunResult:
     """Run every planned trial, as many at once as there is capacity for, and compact the run's files at the end.
@@ -81,6 +85,7 @@ def run_plan(
         writer=writer,
         progress=progress,
         capacity=capacity,
+        costs=costs,
         since_begin=Stopwatch(),
     )
     tasks = _inspect_tasks(plan, models, context)
@@ -170,9 +175,13 @@ def _inspect_tasks(
 
 def open_model(agent: Agent) -> Model:
     """The agent's model, ready to be asked. Raises UsageError where Inspect cannot open it."""
+    if agent.model.route == "litellm":
+        return get_model(f"evalkit/{agent.model}", base_url=agent.base_url, memoize=False)
+    if agent.model.route == "inspect":
+        load()  # for the prices; while a trial runs it would take its time
     name = agent.model.name if agent.model.route == "inspect" else str(agent.model)
     try:
-        return get_model(name)
+        return get_model(name, base_url=agent.base_url)
     except Exception as error:
         said = " ".join(_MARKUP.sub("", str(error)).split())
         raise UsageError(
@@ -219,6 +228,7 @@ _running: ContextVar[_Running] = ContextVar("evalkit_running")
 def _trial_solver() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         del generate
+        importlib.import_module("evalkit.engine.inspect_hooks")
         run = _running.get()
         if run.result.broken is not None or run.stopping.asked:
             return state

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from inspect_ai.model import ChatMessage, GenerateConfig, Model
-from inspect_ai.util import apply_limits, time_limit
 
+from evalkit.engine.agent_clock import AgentClock
+from evalkit.engine.attempts import MAX_RETRIES
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.loop import LoopInput, Outcome, react
 from evalkit.engine.plan import PlannedTrial
@@ -25,15 +26,15 @@ from evalkit.grading.grader import Grading, grade, tests_digest
 from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
 from evalkit.grading.verdict import Verdict
+from evalkit.models.prices import find_price
 from evalkit.models.reply import Reply, Turn
+from evalkit.models.sampling import Sampling
 from evalkit.models.scripted import Persona, Script, find_persona
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.tasks.solution import load_solution
 from evalkit.tasks.stage import Stage
 from evalkit.trajectory.canonical import canonical_json
 
-MAX_RETRIES = 5
-"""Of one generation; then the endpoint counts as unreachable and the trial is unscored."""
 _SPENT = frozenset({"step_limit", "token_limit", "cost_limit"})
 
 
@@ -60,12 +61,18 @@ class TrialParts:
     def time_left_s(self) -> float | None:
         """What is left of the whole trial's time; None where it has no bound."""
         limit = self.planned.limits.time_s
-        return None if limit is None else max(limit - (self.ledger.agent_s or 0.0), 0.0)
+        if limit is None:
+            return None
+        own = (self.ledger.agent_s or 0.0) - (self.ledger.spending.retry_s or 0.0)
+        return max(limit - own, 0.0)
 
 
 async def run_stages(given: TrialParts) -> None:
     """Go through the stages, as far as they are reached, and put the trial's verdict into its ledger."""
     task, ledger = given.planned.task, given.ledger
+    model = given.planned.agent.model
+    if model.route == "inspect":
+        ledger.spending.price = find_price(model.name)
     verdicts: list[Verdict] = []
     ended: str | None = None
     for number, stage in enumerate(task.stages):
@@ -106,6 +113,8 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         given.messages = []
     if given.persona is not None:
         current_script.set(_script(given.persona, stage, len(given.messages)))
+    seconds = _seconds(given, stage)
+    clock = AgentClock(seconds)
     tools = agent_tools(
         given.sandbox,
         agent.tool_settings,
@@ -119,16 +128,30 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         sandbox=given.sandbox,
         recorder=recorder,
         limits=given.planned.limits,
-        config=GenerateConfig(max_retries=MAX_RETRIES),
+        config=_config(agent.sampling),
+        clock=clock,
+        spending=given.ledger.spending,
         messages=given.messages,
     )
-    seconds = _seconds(given, stage)
-    with apply_limits([time_limit(seconds)], catch_errors=True):
-        return await react(loop)
+    try:
+        with clock.running():
+            return await react(loop)
+    finally:
+        if agent.model.route != "scripted":
+            given.ledger.spending.excuse(clock)
     if not recorder.thinks:
         raise ModelError(f"{agent.model} gave no answer within {seconds:g} s")
     recorder.event("limit", canonical_json({"limit": "time_limit", "seconds": seconds}))
     return Outcome("time_limit")
+
+
+def _config(sampling: Sampling) -> GenerateConfig:
+    return GenerateConfig(
+        max_retries=MAX_RETRIES,
+        temperature=sampling.temperature,
+        seed=sampling.seed,
+        max_tokens=sampling.max_tokens,
+    )
 
 
 def _seconds(given: TrialParts, stage: Stage) -> float | None:

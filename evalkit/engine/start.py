@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import cast
 
 from evalkit import __version__
+from evalkit.engine.agent import check_keys
 from evalkit.engine.capacity import make_capacity, refuse_oversized
+from evalkit.engine.cost_limits import CostLimits, spent_usd
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.needs import check_needs
 from evalkit.engine.prepare import Prepared
@@ -31,6 +33,7 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
     before the first trial.
     """
     run_id = f"{prepared.out.name}-{uuid.uuid4().hex[:8]}"
+    check_keys(prepared.agents)
     check_needs(
         tasks_of(prepared.plan),
         prepared.sandbox,
@@ -49,6 +52,7 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
         sandbox_runtime=prepared.sandbox_runtime,
         readonly=prepared.readonly,
         capacity=make_capacity(prepared.max_trials, prepared.sandbox),
+        costs=CostLimits(prepared.cost_limit_usd, prepared.trial_cost_limit_usd),
         progress=progress,
     )
 
@@ -67,6 +71,7 @@ def resume(path: Path, progress: Progress) -> RunResult:
         runtime = cast("str | None", manifest.settings.get("sandbox_runtime"))
         stored = cast("list[str]", manifest.settings.get("readonly", []))
         readonly = tuple(Path(folder) for folder in stored)
+        check_keys([trial.agent for trial in plan])
         if plan:
             refuse_oversized(tasks_of(plan), kind)
             check_needs(tasks_of(plan), kind, readonly, run_id=manifest.run_id, runtime=runtime)
@@ -87,8 +92,20 @@ def resume(path: Path, progress: Progress) -> RunResult:
         sandbox_runtime=runtime,
         readonly=readonly,
         capacity=make_capacity(cast("int | None", manifest.settings.get("max_trials")), kind),
+        costs=_costs(path, manifest),
         progress=progress,
     )
+
+
+def _costs(path: Path, manifest: RunManifest) -> CostLimits:
+    """The limits that the run began with, less what it has cost in every attempt so far."""
+    limit, of_trial = (
+        cast("float | None", manifest.settings.get(name))
+        for name in ("cost_limit_usd", "trial_cost_limit_usd")
+    )
+    if limit is None:
+        return CostLimits(None, of_trial)
+    return CostLimits(limit, of_trial, spent_usd=spent_usd(load(path, every_attempt=True).iter_trials()))
 
 
 def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
@@ -118,6 +135,8 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             "sandbox_runtime": prepared.sandbox_runtime,
             "max_trials": prepared.max_trials,
             "readonly": [str(folder) for folder in prepared.readonly],
+            "cost_limit_usd": prepared.cost_limit_usd,
+            "trial_cost_limit_usd": prepared.trial_cost_limit_usd,
         },
         versions=_versions(prepared.sandbox),
         host_class=host_class(),

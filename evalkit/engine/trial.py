@@ -14,7 +14,9 @@ from inspect_ai.model import Model
 
 from evalkit.engine.boundary import INTERRUPTED, attribute
 from evalkit.engine.capacity import Capacity
+from evalkit.engine.cost_limits import CostLimits
 from evalkit.engine.ledger import Ledger
+from evalkit.engine.paid_call import current_purses
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Recorder, Stopwatch, now
@@ -48,6 +50,7 @@ class RunContext:
     writer: RunWriter
     progress: Progress
     capacity: Capacity
+    costs: CostLimits
     since_begin: Stopwatch
     """Since the first trial could have been begun: what a trial waits is its time in the queue."""
 
@@ -59,6 +62,7 @@ async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, conte
         ledger.queue_s, ledger.started_at = context.since_begin.seconds, now()
         context.progress.started(planned)
         recorder = _recorder(planned, context)
+        current_purses.set(context.costs.purses())
         try:
             await _phases(planned, sandbox, model, context, recorder=recorder, ledger=ledger)
         except anyio.get_cancelled_exc_class():

@@ -40,6 +40,7 @@ EventName = Literal[
     "checkpoint",
     "intervention",
     "submit",
+    "retry",
     "background_output",
     "shell_lost",
 ]

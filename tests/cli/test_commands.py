@@ -44,7 +44,16 @@ def test_a_misspelling_is_answered_with_what_was_meant_and_exit_2(command, args,
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("run", "core", "--model", "openai/gpt-5"), "no endpoint for the provider 'openai' yet"),
+        (("run", "core", "--model", "openai/gpt-5"), "missing in the environment: OPENAI_API_KEY"),
+        (("run", "core", "--model", "opnai/gpt-5"), "Did you mean openai/gpt-5?"),
+        (("run", "core", "--model", "openai-compatible/x"), "does not say where its server is"),
+        (
+            ("run", "core", "--model", "openai/x", "--base-url", "localhost:8000"),
+            "is no address of a model endpoint",
+        ),
+        (("run", "core", "--model", "openai/x", "--base-url", "http://me:pass@host/v1"), "would be stored"),
+        (("run", "core", "--cost-limit", "nan"), "is no number of dollars above 0"),
+        (("run", "core", "--temperature", "-1"), "--temperature"),
         (("run", "core", "--thinking", "high"), "cannot be given the thinking budget"),
         (("run", "core", "--sandbox", "dokcer"), "Did you mean docker?"),
         (("run", "core", "--task", "nothing*"), "no task matches"),

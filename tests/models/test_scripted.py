@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit.errors import UsageError
-from evalkit.models.name import parse_model
+from evalkit.models.name import is_served_by, parse_model
 from evalkit.models.reply import Reply, ToolRequest, Turn
 from evalkit.models.scripted import find_persona
 from evalkit.models.thinking import parse_thinking
@@ -79,9 +79,25 @@ def test_a_model_name_without_a_route_is_refused(name):
         parse_model(name)
 
 
-def test_an_endpoint_that_is_not_there_yet_is_refused_by_name():
-    with pytest.raises(UsageError, match="provider 'openai' yet"):
-        parse_model("openai/gpt-5")
+def test_any_other_provider_goes_through_litellm():
+    model = parse_model("openrouter/anthropic/claude-sonnet-4.5")
+    assert (model.route, model.provider) == ("litellm", "openrouter")
+    assert str(model) == model.name == "openrouter/anthropic/claude-sonnet-4.5"
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "same"),
+    [
+        ("openai/gpt-5-mini", "gpt-5-mini-2025-08-07", True),
+        ("openrouter/anthropic/claude-sonnet-4.5", "anthropic/claude-4.5-sonnet-20250929", True),
+        ("openai-compatible/smollm2", "/models/SmolLM2-135M.gguf", True),
+        ("deepseek/deepseek-reasoner", "deepseek-v4-flash", False),
+        ("openai/gpt-5", "gpt-5-mini", True),
+        ("openai/gpt-5-mini", "gpt-5", False),
+    ],
+)
+def test_which_names_in_a_response_can_be_the_model_asked_for(asked, served, same):
+    assert is_served_by(asked, served) is same
 
 
 def test_inspects_own_providers_are_named_whole():

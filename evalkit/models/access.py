@@ -1,0 +1,126 @@
+"""Can a model be asked from here, and where?"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (litellm is loosely typed)
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
+
+from evalkit.errors import UsageError
+from evalkit.models.endpoint import Endpoint
+from evalkit.models.litellm_setup import load
+from evalkit.models.name import COMPATIBLE, ModelName
+
+COMPATIBLE_KEY = "OPENAI_COMPATIBLE_API_KEY"
+"""Whose value an openai-compatible server is sent. Nobody else's key goes to a server that may be anyone's."""
+NO_KEY = "none"
+"""For servers that want a key to be sent and do not look at it."""
+_STREAMED = frozenset({"anthropic"})
+"""Providers that break off long answers which are not streamed."""
+_RESPONSES: Mapping[str, object] = {"include": ["reasoning.encrypted_content"], "store": False}
+"""Reasoning comes back encrypted, to be sent again between tool calls, and nothing is kept at the provider."""
+
+
+def check_known(model: ModelName, base_url: str | None) -> None:
+    """Raise UsageError for a provider that litellm does not know, and for one that needs a base URL and has none."""
+    if model.provider == COMPATIBLE:
+        if base_url is None:
+            raise UsageError(
+                f"{model} does not say where its server is",
+                hint="Give its address, such as --base-url http://127.0.0.1:8000/v1",
+            )
+        return
+    known = _providers()
+    if model.provider in known:
+        return
+    near = difflib.get_close_matches(model.provider, [*known, "scripted", "inspect"], n=1)
+    guess = f"Did you mean {near[0]}/{model.name.partition('/')[2]}? " if near else ""
+    raise UsageError(
+        f"there is no provider '{model.provider}'",
+        hint=f"{guess}Any that litellm knows can be named, such as openai, anthropic, gemini, deepseek, groq, mistral "
+        f"or openrouter; for a server of your own: {COMPATIBLE}/NAME with --base-url.",
+    )
+
+
+def check_base_url(base_url: str | None) -> None:
+    """Raise UsageError for what is no http address, and for one that holds a password, as it is stored."""
+    if base_url is None:
+        return
+    try:
+        parts = urlsplit(base_url)
+        host, secret = parts.hostname, parts.username or parts.password or parts.query
+    except ValueError:
+        host, secret, parts = None, None, urlsplit("")
+    if parts.scheme not in {"http", "https"} or not host:
+        raise UsageError(
+            f"'{base_url}' is no address of a model endpoint",
+            hint="Write it with its scheme, such as --base-url http://127.0.0.1:8000/v1",
+        )
+    if secret:
+        raise UsageError(
+            "the base URL holds a user name, a password or a query, which would be stored with the run",
+            hint=f"Leave it out, and put the key into the environment: {COMPATIBLE_KEY}",
+        )
+
+
+def check_keys(models: Iterable[tuple[ModelName, str | None]]) -> None:
+    """Raise UsageError naming every environment variable that is missing, and for which models. Asks no endpoint.
+
+    A server of one's own (with a base URL) may need no key, so none is asked for.
+    """
+    missing: dict[str, list[str]] = {}
+    for model, base_url in models:
+        if model.route == "litellm" and base_url is None:
+            for variable in _missing(model):
+                missing.setdefault(variable, []).append(str(model))
+    if not missing:
+        return
+    listed = "; ".join(f"{variable} (for {', '.join(models)})" for variable, models in missing.items())
+    raise UsageError(
+        f"missing in the environment: {listed}",
+        hint=f"Set it, such as: export {next(iter(missing))}=...  Keys are read from there and never stored.",
+    )
+
+
+def endpoint_for(model: ModelName, base_url: str | None) -> Endpoint:
+    """The endpoint of a model on the route `litellm`. Loads litellm, so that no agent's time goes by with that."""
+    load()
+    if model.provider == COMPATIBLE:
+        name = f"openai/{model.name.partition('/')[2]}"
+        return Endpoint(model=name, base_url=base_url, api_key=os.environ.get(COMPATIBLE_KEY) or NO_KEY)
+    key = NO_KEY if base_url is not None and _missing(model) else None
+    name = _interface(model, at_openai=base_url is None)
+    return Endpoint(
+        model=name,
+        base_url=base_url,
+        api_key=key,
+        stream=model.provider in _STREAMED,
+        always=_RESPONSES if name.startswith("openai/responses/") else {},
+    )
+
+
+def _interface(model: ModelName, *, at_openai: bool) -> str:
+    """litellm's name for a model and the interface by which it is asked.
+
+    OpenAI's reasoning models keep what they thought from call to call only in the Responses interface, so they are
+    asked through that; `openai/chat/NAME` and `openai/responses/NAME` choose.
+    """
+    provider, _, name = model.name.partition("/")
+    if provider == "openai" and name.startswith("chat/"):
+        return f"openai/{name.removeprefix('chat/')}"
+    if provider != "openai" or name.startswith("responses/"):
+        return model.name
+    return f"openai/responses/{name}" if at_openai and load().supports_reasoning(model=name) else model.name
+
+
+def _missing(model: ModelName) -> list[str]:
+    found = load().validate_environment(model=model.name)
+    return [str(name) for name in found.get("missing_keys", [])]
+
+
+def _providers() -> list[str]:
+    return [str(getattr(provider, "value", provider)) for provider in load().provider_list]

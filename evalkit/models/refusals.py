@@ -1,0 +1,38 @@
+"""When does an endpoint's no count for every further call?
+
+A wrong key, a model that does not exist or a parameter that is not taken fails every call alike. The first answer is
+enough: it is given again without asking, so that a thousand trials are not a thousand requests.
+"""
+
+from __future__ import annotations
+
+from evalkit.models.failure import EndpointFailure
+
+_AT_ONCE = frozenset({401, 402, 403, 404})
+"""Statuses that are about the endpoint, not about one conversation."""
+_ALIKE = 3
+"""So many other refusals, word for word alike, without any answer between, are about the endpoint too."""
+
+
+class Refusals:
+    """What an endpoint has refused so far. Once it has given an answer, a refusal is about one call alone."""
+
+    def __init__(self) -> None:
+        self.answered = False
+        self._last: str | None = None
+        self._alike = 0
+        self._final: EndpointFailure | None = None
+
+    def check(self) -> None:
+        """Raise what the endpoint said, where asking again is of no use."""
+        if self._final is not None:
+            raise EndpointFailure(self._final.message, self._final.cause, hint=self._final.hint)
+
+    def note(self, failure: EndpointFailure) -> None:
+        """Take a failure down."""
+        if self.answered or failure.cause.retryable or failure.cause.status is None:
+            return
+        self._alike = self._alike + 1 if failure.message == self._last else 1
+        self._last = failure.message
+        if failure.cause.status in _AT_ONCE or self._alike == _ALIKE:
+            self._final = failure
