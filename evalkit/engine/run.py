@@ -121,6 +121,7 @@ def _evaluate(tasks: list[inspect_ai.Task], logs: Path, *, at_once: int) -> list
         log_dir=str(logs),
         log_format="eval",
         log_realtime=False,
+        log_model_api=True,
         log_level="error",
         log_header_only=True,
         fail_on_error=False,
