@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -31,6 +32,16 @@ RAW = "evalkit_raw_arguments"
 """Under which key of a message's metadata it says what the model wrote where that did not parse."""
 _QUOTED = 1000
 """Characters of malformed arguments that the model is shown again."""
+NO_CONTENT = "(no content)"
+_SAYING = (
+    "content",
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    "reasoning_items",
+    "thinking_blocks",
+)
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _STOP: Mapping[Finish, StopReason] = {
     "stop": "stop",
     "tool_calls": "tool_calls",
@@ -143,15 +154,19 @@ def _refused(constant: str) -> object:
 def _with_ids(message: Mapping[str, object], calls: Sequence[_Asked]) -> dict[str, object]:
     """The message to give back: each call under the id that its result will name.
 
-    Arguments that do not parse become an empty object, because many servers refuse the whole conversation otherwise.
+    Many servers refuse the whole conversation for what a model wrote in it: so arguments that do not parse become an
+    empty object, names get characters that names can have, and an answer without anything in it says so.
     """
     kept = message.get("tool_calls")
+    if not calls and not any(message.get(part) for part in _SAYING):
+        return {**message, "content": NO_CONTENT}
     if not isinstance(kept, list) or len(cast("list[object]", kept)) != len(calls):
         return dict(message)
     given: list[dict[str, Any]] = []
     for asked, old in zip(calls, cast("list[object]", kept), strict=True):
         fields = dict(cast("Mapping[str, Any]", old)) if isinstance(old, dict) else {}
         function = dict(cast("Mapping[str, Any]", fields.get("function") or {}))
+        function["name"] = _NO_NAME.sub("_", str(function.get("name") or "unnamed"))[:64]
         if asked.raw is not None:
             function["arguments"] = "{}"
         given.append({**fields, "id": asked.call.id, "function": function})

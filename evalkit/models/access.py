@@ -91,7 +91,8 @@ def endpoint_for(model: ModelName, base_url: str | None) -> Endpoint:
     load()
     if model.provider == COMPATIBLE:
         name = f"openai/{model.name.partition('/')[2]}"
-        return Endpoint(model=name, base_url=base_url, api_key=os.environ.get(COMPATIBLE_KEY) or NO_KEY)
+        key = os.environ.get(COMPATIBLE_KEY) or NO_KEY
+        return Endpoint(model=name, base_url=base_url, api_key=key, name=str(model))
     key = NO_KEY if base_url is not None and _missing(model) else None
     name = _interface(model, at_openai=base_url is None)
     return Endpoint(
@@ -100,6 +101,7 @@ def endpoint_for(model: ModelName, base_url: str | None) -> Endpoint:
         api_key=key,
         stream=model.provider in _STREAMED,
         always=_RESPONSES if name.startswith("openai/responses/") else {},
+        name=str(model),
     )
 
 

@@ -18,7 +18,7 @@ from evalkit.models.failure import Cause, EndpointFailure, error_text, hint_for,
 from evalkit.models.giving_back import given_back, litellms_own
 from evalkit.models.litellm_setup import load
 from evalkit.models.reading import Call, Reading
-from evalkit.models.wiretap import Exchange, listening
+from evalkit.models.wiretap import LONGEST_ANSWER, Exchange, listening
 
 Json = Mapping[str, object]
 CONNECT_S = 30.0
@@ -69,6 +69,8 @@ class Endpoint:
     stream: bool = False
     always: Json = field(default_factory=dict[str, object])
     """Parameters of every call."""
+    name: str = ""
+    """What errors call it; empty: as `model`."""
 
     async def ask(self, question: Question) -> Completion:
         """One attempt. Raises EndpointFailure, which says whether another is worth it; never tries again itself."""
@@ -94,7 +96,7 @@ class Endpoint:
             options |= {"stream": True, "stream_options": {"include_usage": True}}
         answer = await litellm.acompletion(
             model=self.model,
-            messages=[dict(message) for message in question.messages],
+            messages=_sendable([dict(message) for message in question.messages]),
             api_base=self.base_url,
             api_key=self.api_key,
             max_retries=0,
@@ -136,6 +138,11 @@ class Endpoint:
                 cause,
                 hint=hint_for(exchange.status),
             )
+        if exchange.too_long:
+            return EndpointFailure(
+                f"{self._name} gave an answer that is longer than {LONGEST_ANSWER:,} bytes",
+                Cause(exchange.status, retryable=False, maybe_billed=True),
+            )
         reading = wire.read(exchange.body, _content_type(exchange))
         if reading is not None and (reading.error is not None or not reading.complete):
             return self._broken(reading, exchange)
@@ -170,7 +177,18 @@ class Endpoint:
 
     @property
     def _name(self) -> str:
-        return f"{self.model} at {self.base_url}" if self.base_url else self.model
+        name = self.name or self.model
+        return f"{name} at {self.base_url}" if self.base_url else name
+
+
+def _sendable(messages: list[dict[str, object]]) -> list[dict[str, object]]:
+    """The messages themselves, or without the lone surrogates that a model may write and UTF-8 cannot hold."""
+    text = json.dumps(messages, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return messages
 
 
 def _is_sound(reading: Reading) -> bool:

@@ -30,6 +30,8 @@ class Exchange:
     received: bytearray = field(default_factory=bytearray)
     whole: bool = False
     """The body was received to its end."""
+    too_long: bool = False
+    """The body was given up, because it is longer than any answer."""
 
     @property
     def body(self) -> bytes:
@@ -57,6 +59,8 @@ class Exchange:
         return data
 
 
+LONGEST_ANSWER = 128 * 1024 * 1024
+"""Bytes of a response; what sends more is no model."""
 _KEY_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _SHORTEST_KEY = 8
 """Characters; what is shorter is no key, and would be found in everything."""
@@ -84,6 +88,9 @@ class _Tee(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._inner:
             self._exchange.received += chunk
+            if len(self._exchange.received) > LONGEST_ANSWER:
+                self._exchange.too_long = True
+                raise httpx.ReadError(f"the answer is longer than {LONGEST_ANSWER} bytes")
             yield chunk
         self._exchange.whole = True
 

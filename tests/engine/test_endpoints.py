@@ -266,3 +266,46 @@ class _Silent:
     def started(self, planned): ...
     def stepped(self, planned, step): ...
     def finished(self, planned, trial): ...
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "a lone \ud800 surrogate",
+        "a \x00 zero byte",
+        "\x1b[2J an escape",
+        "\ufffe\uffff",
+        "🏴‍☠️ and 漢字",
+        "x" * 200_000,
+    ],
+)
+def test_whatever_a_model_writes_the_trial_goes_on(ask, said, endpoint, odd):
+    call = ("bash", json.dumps({"command": f"printf %s '{odd[:50]}' > odd; echo done > out"}))
+    run = ask(said(odd, call, reasoning_content=odd), said(odd), said(None, WRITE), said(None, SUBMIT))
+    assert only(run).status == "passed"
+    assert len(endpoint.requests) == 4
+    endpoint.requests[3].body.decode()
+
+
+def test_a_tool_name_that_no_endpoint_takes_back_is_made_one_that_it_does(ask, said, endpoint):
+    run = ask(said(None, ("bash<|channel|>json", '{"command": "ls"}')), said(None, WRITE), said(None, SUBMIT))
+    act = steps(run, Act)[0]
+    assert act.tool == "bash<|channel|>json"
+    assert act.error_kind == "parsing"
+    sent = endpoint.requests[1].json["messages"]
+    assert sent[2]["tool_calls"][0]["function"]["name"] == "bash__channel__json"
+    assert only(run).status == "passed"
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_an_answer_without_anything_in_it_goes_back_as_one_that_endpoints_take(ask, said, endpoint, empty):
+    ask(said(empty), said(None, WRITE), said(None, SUBMIT))
+    sent = endpoint.requests[1].json["messages"]
+    assert sent[2] == {"role": "assistant", "content": "(no content)"}
+
+
+def test_an_endpoint_that_never_stops_talking_is_cut_off(ask, said, monkeypatch):
+    monkeypatch.setattr("evalkit.models.wiretap.LONGEST_ANSWER", 10_000)
+    trial = only(ask(said("x" * 50_000)))
+    assert (trial.status, trial.error_origin) == ("unscored", "model")
+    assert "longer than" in trial.error_message

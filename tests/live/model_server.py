@@ -35,7 +35,9 @@ def model_file(python: Path) -> Path:
     done = subprocess.run([python, "-c", _FIND_MODEL], capture_output=True, text=True, check=True)
     found = done.stdout.split("\n")[0]
     if not found:
-        raise SystemExit(f"There is no model in the environment of {python}. Delete it and run make live again.")
+        raise SystemExit(
+            f"There is no model in the environment of {python}. Delete it and run make live again."
+        )
     return Path(found)
 
 

@@ -70,11 +70,7 @@ class Proxy:
 
 @contextmanager
 def recording(server: str, tell_tools: Collection[str]) -> Generator[Proxy]:
-    """A proxy before the server's address.
-
-    The server tells a model about tools only where `tool_choice` is sent. OpenAI's default is the same as "auto", so
-    evalkit sends none; for the models in `tell_tools` the proxy adds it.
-    """
+    """A proxy before the server's address. What the models in `tell_tools` are asked is made to suit the server."""
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
@@ -83,8 +79,8 @@ def recording(server: str, tell_tools: Collection[str]) -> Generator[Proxy]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
             sent = json.loads(body)
-            if sent["model"] in tell_tools and "tools" in sent and "tool_choice" not in sent:
-                body = json.dumps({**sent, "tool_choice": "auto"}).encode()
+            if sent["model"] in tell_tools:
+                body = json.dumps(_suited(sent)).encode()
             status, answer = _forward(server + self.path, body)
             with lock:
                 proxy.heard.append(Heard(sent, status, answer))
@@ -106,6 +102,15 @@ def recording(server: str, tell_tools: Collection[str]) -> Generator[Proxy]:
     finally:
         listener.shutdown()
         listener.server_close()
+
+
+def _suited(sent: dict[str, Any]) -> dict[str, Any]:
+    """A request with what OpenAI lets callers leave out and llama-cpp-python's tool calling does not.
+
+    Without `tool_choice` it does not tell the model about tools, and it fails on a message without `content`.
+    """
+    messages = [{"content": "", **message} for message in sent["messages"]]
+    return {"tool_choice": "auto", **sent, "messages": messages}
 
 
 def _forward(url: str, body: bytes) -> tuple[int, bytes]:
