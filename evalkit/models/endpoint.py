@@ -14,7 +14,15 @@ from typing import Any, cast
 import httpx
 
 from evalkit.models import wire
-from evalkit.models.failure import Cause, EndpointFailure, error_text, hint_for, judge_status, was_sent
+from evalkit.models.failure import (
+    Cause,
+    EndpointFailure,
+    error_text,
+    hint_for,
+    judge_status,
+    network_reason,
+    was_sent,
+)
 from evalkit.models.giving_back import given_back, litellms_own
 from evalkit.models.litellm_setup import load
 from evalkit.models.reading import Call, Reading
@@ -163,9 +171,11 @@ class Endpoint:
 
     def _unanswered(self, error: Exception, exchange: Exchange | None) -> EndpointFailure:
         if exchange is not None:
+            sent = was_sent(error)
+            what = "did not answer" if sent else "could not be reached"
             return EndpointFailure(
-                f"{self._name} could not be reached or did not answer: {_first_line(error)}",
-                Cause(None, retryable=True, maybe_billed=was_sent(error)),
+                f"{self._name} {what}: {network_reason(error) or _first_line(error)}",
+                Cause(None, retryable=True, maybe_billed=sent),
                 hint="Check --base-url and the network." if self.base_url else None,
             )
         status = getattr(error, "status_code", None)

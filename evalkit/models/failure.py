@@ -6,9 +6,11 @@ import email.utils
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
+
+import httpx
 
 from evalkit.errors import ModelError
 
@@ -76,12 +78,23 @@ def judge_status(status: int, body: str, headers: Mapping[str, str], error: Exce
 
 def was_sent(error: BaseException) -> bool:
     """Whether a request without a response may have reached the endpoint: not where no connection was made."""
+    return not any(isinstance(one, httpx.ConnectError | httpx.ConnectTimeout) for one in _chain(error))
+
+
+def network_reason(error: BaseException) -> str | None:
+    """What the network itself said, below what litellm makes of it; None where it said nothing."""
+    said = [one for one in _chain(error) if isinstance(one, httpx.TransportError)]
+    if not said:
+        return None
+    return str(said[-1]) or {"ReadTimeout": "nothing came for too long"}.get(type(said[-1]).__name__)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and what led to it."""
     seen: BaseException | None = error
     while seen is not None:
-        if type(seen).__name__ in {"ConnectError", "ConnectTimeout"}:
-            return False
+        yield seen
         seen = seen.__cause__ or seen.__context__
-    return True
 
 
 def hint_for(status: int | None) -> str | None:

@@ -6,12 +6,15 @@ enough: it is given again without asking, so that a thousand trials are not a th
 
 from __future__ import annotations
 
-from evalkit.models.failure import EndpointFailure
+from evalkit.models.failure import Cause, EndpointFailure
 
 _AT_ONCE = frozenset({401, 402, 403, 404})
 """Statuses that are about the endpoint, not about one conversation."""
 _ALIKE = 3
 """So many other refusals, word for word alike, without any answer between, are about the endpoint too."""
+
+_UNREACHED = 18
+"""So many connections in a row that could not be made, without any answer ever."""
 
 
 class Refusals:
@@ -21,6 +24,7 @@ class Refusals:
         self.answered = False
         self._last: str | None = None
         self._alike = 0
+        self._unreached = 0
         self._final: EndpointFailure | None = None
 
     def check(self) -> None:
@@ -30,9 +34,25 @@ class Refusals:
 
     def note(self, failure: EndpointFailure) -> None:
         """Take a failure down."""
-        if self.answered or failure.cause.retryable or failure.cause.status is None:
+        if self.answered:
+            return
+        if failure.cause.retryable:
+            self._note_passing(failure)
+            return
+        if failure.cause.status is None:
             return
         self._alike = self._alike + 1 if failure.message == self._last else 1
         self._last = failure.message
         if failure.cause.status in _AT_ONCE or self._alike == _ALIKE:
             self._final = failure
+
+    def _note_passing(self, failure: EndpointFailure) -> None:
+        """Nobody is there: after some trials have tried in vain, no other one has to."""
+        if failure.cause.status is None and not failure.cause.maybe_billed:
+            self._unreached += 1
+            if self._unreached == _UNREACHED:
+                self._final = EndpointFailure(
+                    failure.message, Cause(None, retryable=False), hint=failure.hint
+                )
+        else:
+            self._unreached = 0

@@ -309,3 +309,14 @@ def test_an_endpoint_that_never_stops_talking_is_cut_off(ask, said, monkeypatch)
     trial = only(ask(said("x" * 50_000)))
     assert (trial.status, trial.error_origin) == ("unscored", "model")
     assert "longer than" in trial.error_message
+
+
+def test_a_server_that_nobody_is_at_is_given_up_for_the_whole_run(ask, said, endpoint, monkeypatch):
+    monkeypatch.setattr("evalkit.engine.attempts.RetryWait.__call__", lambda self, state: 0.001)
+    endpoint.close()
+    rows = ask(said("nobody hears this"), epochs=30).rows()
+    assert len(rows) == 30
+    assert all("could not be reached" in trial.error_message for trial in rows)
+    assert sum("asked" not in trial.error_message for trial in rows) > 10, (
+        "asked no more, once nobody was there"
+    )

@@ -191,8 +191,8 @@ def _call(tool: str | None, arguments: str | None, raw: str | None) -> tuple[obj
 
 def _room(scenario: Scenario, one: Heard) -> int:
     """How many tokens an answer may have: as many as asked for, where the context still holds them."""
-    assert one.usage
-    return min(scenario.max_tokens, scenario.served.context - one.usage[0])
+    prompt = one.usage[0] if one.usage else 0
+    return min(scenario.max_tokens, scenario.served.context - prompt)
 
 
 def _is_refused(step: Think) -> bool:

@@ -87,4 +87,7 @@ def _end(number: int, frame: object) -> None:  # the signature is the signal mod
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

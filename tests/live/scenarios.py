@@ -90,15 +90,16 @@ SCENARIOS = (
 
 
 def _evalkit(arguments: Sequence[str]) -> None:
-    child = subprocess.Popen([sys.executable, "-m", "evalkit", *arguments], stdin=subprocess.DEVNULL)
+    """Run it in a session of its own, so that it hears of Ctrl-C once, from here, and puts its run in order."""
+    command = [sys.executable, "-m", "evalkit", *arguments]
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         code = child.wait(_LONGEST_S)
     except BaseException:
-        # What was interrupted puts its run in order first; killing it at once would leave sandboxes behind.
         child.send_signal(signal.SIGINT)
         try:
             child.wait(30)
-        except subprocess.TimeoutExpired:
+        finally:
             child.kill()
             child.wait()
         raise

@@ -351,7 +351,9 @@ def test_a_stream_that_ends_politely_too_early_is_a_failure_too(endpoint, reply,
 
 def test_a_server_that_nobody_is_at_is_said_to_be_unreachable(endpoint):
     endpoint.close()
-    with pytest.raises(EndpointFailure, match="could not be reached") as failed:
+    with pytest.raises(
+        EndpointFailure, match="could not be reached: All connection attempts failed"
+    ) as failed:
         ask(Endpoint(model="openai/x", base_url=endpoint.url, api_key="key-for-the-test"))
     cause = failed.value.cause
     assert (cause.status, cause.retryable, cause.maybe_billed) == (None, True, False)
