@@ -4,6 +4,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+LIVE_VENV ?= .live
+LIVE_READY := $(LIVE_VENV)/.ready
+# For the processors of the last ten years, not for the one that builds: with AMX the server crashes.
+LIVE_CMAKE_ARGS := -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_AMX_TILE=OFF -DGGML_AMX_INT8=OFF
 UV := $(shell command -v uv 2>/dev/null)
 
 export SNIPPET = import evalkit; steps = evalkit.load("latest").steps.to_pandas(); print(steps[steps.trial_id.str.startswith("fix-off-by-one.oracle")][["step", "kind", "tool", "exit_code", "reasoning"]].to_string(index=False, na_rep="", max_colwidth=60))
@@ -36,8 +40,8 @@ bench: $(READY)  ## ratios against peers, measured in the same run
 	$(BIN)/python benchmarks/trials_per_minute.py
 	$(BIN)/python benchmarks/many_trials.py
 
-live: $(READY)  ## against real model endpoints
-	@echo "make live: there is no real endpoint to run against yet; it comes with model endpoints." >&2; exit 2
+live: $(READY) $(LIVE_READY)  ## against a real model over HTTP; the first time it builds a model server, for minutes
+	$(BIN)/python tests/live/live.py $(LIVE_VENV)
 
 docs: $(READY)  ## write the generated pages and the picture again
 	$(BIN)/python docs/generate.py
@@ -60,9 +64,22 @@ else
 endif
 	@touch $(READY)
 
+$(LIVE_READY): tests/live/requirements.txt | $(READY)
+	@command -v c++ >/dev/null || { \
+	  echo "The model server is compiled, and there is no C++ compiler. On Debian: apt-get install g++" >&2; exit 2; }
+	@echo "Building the model server, once: about 7 minutes on two processors."
+ifdef UV
+	uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" $(LIVE_VENV)
+	CMAKE_ARGS="$(LIVE_CMAKE_ARGS)" uv pip install --quiet --python $(LIVE_VENV)/bin/python --no-deps -r $<
+else
+	$(PYTHON) -m venv $(LIVE_VENV)
+	CMAKE_ARGS="$(LIVE_CMAKE_ARGS)" $(LIVE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+endif
+	@touch $(LIVE_READY)
+
 lock:  ## pin every dependency again
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --upgrade \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet -o constraints.txt
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LIVE_VENV) build dist .pytest_cache .ruff_cache .hypothesis

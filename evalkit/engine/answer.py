@@ -28,6 +28,8 @@ from evalkit.models.usage import Usage
 
 FACTS = "evalkit"
 """Under which key of an output's metadata the facts for the record are."""
+REFUSED = "evalkit_refused"
+"""Under which key of an output's metadata it says that nothing was generated, and why."""
 RAW = "evalkit_raw_arguments"
 """Under which key of a message's metadata it says what the model wrote where that did not parse."""
 _QUOTED = 1000
@@ -76,6 +78,12 @@ def facts_of(metadata: Mapping[str, Any] | None) -> Facts | None:
     fields = dict(cast("dict[str, Any]", kept))
     usage = fields.pop("usage")
     return Facts(usage=None if usage is None else Usage(**usage), **fields)
+
+
+def refusal_in(output: ModelOutput) -> str | None:
+    """What the endpoint said where it generated nothing, because the conversation is at its end; None for an answer."""
+    said = (output.metadata or {}).get(REFUSED)
+    return said if isinstance(said, str) else None
 
 
 def raw_arguments(message: ChatMessageAssistant, index: int) -> str | None:

@@ -20,7 +20,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from evalkit.engine.answer import output_of
+from evalkit.engine.answer import REFUSED, output_of
 from evalkit.engine.attempts import LONGEST_WAIT_S, RetryWait, current_attempts
 from evalkit.engine.paid_call import ask
 from evalkit.engine.wire_messages import wire_messages, wire_tool_choice, wire_tools
@@ -103,7 +103,7 @@ class LitellmModel(ModelAPI):
             completion, cost = await ask(self._endpoint, self._tariff, question)
         except EndpointFailure as failure:
             if failure.cause.ending is not None:
-                return _ended(self.model_name, failure.cause.ending)
+                return _ended(self.model_name, failure.cause.ending, failure.message)
             self._refusals.note(failure)
             attempts = current_attempts.get()
             if attempts is not None:
@@ -149,12 +149,15 @@ def _parameters(config: GenerateConfig) -> dict[str, object]:
     return {sent: asked[name] for name, sent in _SENT.items() if name in asked}
 
 
-def _ended(model: str, ending: Ending) -> ModelOutput:
-    """An output for a refusal that is how the conversation ends."""
+def _ended(model: str, ending: Ending, said: str) -> ModelOutput:
+    """An output for a refusal that is how the conversation ends; nothing was generated."""
     stop: StopReason = "model_length" if ending == "context_length" else "content_filter"
     message = ChatMessageAssistant(content="", model=model, source="generate")
     return ModelOutput(
-        model="", choices=[ChatCompletionChoice(message=message, stop_reason=stop)], usage=ModelUsage()
+        model="",
+        choices=[ChatCompletionChoice(message=message, stop_reason=stop)],
+        usage=ModelUsage(),
+        metadata={REFUSED: said},
     )
 
 

@@ -18,6 +18,7 @@ from inspect_ai.tool import Tool
 from inspect_ai.util import LimitExceededError
 
 from evalkit.engine.agent_clock import AgentClock
+from evalkit.engine.answer import refusal_in
 from evalkit.engine.attempts import Attempts
 from evalkit.engine.calls import run_call
 from evalkit.engine.generation import facts_about, think_step
@@ -145,6 +146,11 @@ async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutpu
             raise
         except Exception as error:
             raise attempts.failure(error, str(given.model)) from error
+    refusal = refusal_in(output)
+    if refusal is not None:
+        detail = {"refused": output.stop_reason, "message": refusal}
+        given.recorder.event("limit", canonical_json(detail))
+        return output
     facts = facts_about(output, given.spending.price)
     given.spending.add(facts)
     given.recorder.add(think_step(given.recorder.next, messages, output, facts, attempts))

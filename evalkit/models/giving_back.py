@@ -18,7 +18,8 @@ _ANTHROPIC_STREAM = b"event: message_start"
 def given_back(body: bytes, reading: Reading) -> dict[str, object] | None:
     """The message for the next call, from the response as it came; None where litellm has to translate its own form.
 
-    A provider of chat completions gets its own message back. Anthropic gets its blocks back in their order.
+    A provider of chat completions gets its own message back, with an empty text where it had none: servers stumble over
+    a message without any. Anthropic gets its blocks back in their order.
     """
     raw = _object(body)
     if raw.get("type") == "message" or body.lstrip().startswith(_ANTHROPIC_STREAM):
@@ -27,7 +28,7 @@ def given_back(body: bytes, reading: Reading) -> dict[str, object] | None:
     if message is None or not isinstance(message.get("content"), str | None):
         return None
     kept = {name: message[name] for name in _CHAT_FIELDS if message.get(name) is not None}
-    return {"role": "assistant", "content": None, **kept}
+    return {"role": "assistant", "content": "", **kept}
 
 
 def litellms_own(normalised: Mapping[str, Any]) -> dict[str, object]:

@@ -207,8 +207,13 @@ def test_a_context_that_is_full_ends_the_trial_and_is_judged(ask, said, reply):
             "code": "context_length_exceeded",
         }
     }
-    trial = only(ask(said(None, WRITE), reply(json.dumps(full).encode(), status=400)))
+    run = ask(said(None, WRITE), reply(json.dumps(full).encode(), status=400))
+    trial = only(run)
     assert (trial.status, trial.stop_reason) == ("passed", "context_limit")
+    assert trial.model_calls == 1, "nothing was generated, and nothing is counted"
+    assert (trial.input_tokens, trial.output_tokens) == (100, 20)
+    event = steps(run, Event)[-1]
+    assert "maximum context length" in json.loads(event.detail)["message"]
 
 
 def test_settings_go_out_and_are_part_of_the_agent(ask, said, endpoint):

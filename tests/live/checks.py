@@ -18,7 +18,6 @@ from evalkit.trajectory.trial import Trial
 
 _FINISH = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls"}
 """The server's words for why an answer ended, and the record's."""
-_REFUSED = "model_length"
 _MOST_EXCUSED_S = 1.0
 
 
@@ -104,10 +103,7 @@ def _ends(scenario: Scenario, seen: Sequence[_Seen]) -> Iterator[Check]:
 
 def _tokens(seen: Sequence[_Seen], heard: Sequence[Heard]) -> Iterator[Check]:
     reported = [[one.usage for one in trial.answered] for trial in seen]
-    recorded = [
-        [(step.input_tokens, step.output_tokens) for step in trial.thinks if not _is_refused(step)]
-        for trial in seen
-    ]
+    recorded = [[(step.input_tokens, step.output_tokens) for step in trial.thinks] for trial in seen]
     right = sum(map(_equal_pairs, recorded, reported))
     answers = sum(one.status == 200 for one in heard)
     yield Check(
@@ -117,9 +113,9 @@ def _tokens(seen: Sequence[_Seen], heard: Sequence[Heard]) -> Iterator[Check]:
     )
     ours = [(one.trial.input_tokens, one.trial.output_tokens) for one in seen]
     theirs = [tuple(map(sum, zip(*filter(None, usages), strict=True))) or (0, 0) for usages in reported]
-    # A refused call's counts are not known, so its trial's sum may be unknown; it may not be wrong.
+    # A trial whose first call was refused generated nothing, so it has no sum; no other may be unknown.
     fits = all(
-        mine == true or (None in mine and any(map(_is_refused, trial.thinks)))
+        mine == true or (mine == (None, None) and not trial.thinks)
         for mine, true, trial in zip(ours, theirs, seen, strict=True)
     )
     known = [pair for pair in ours if None not in pair]
@@ -128,11 +124,7 @@ def _tokens(seen: Sequence[_Seen], heard: Sequence[Heard]) -> Iterator[Check]:
 
 
 def _answers(scenario: Scenario, seen: Sequence[_Seen]) -> Iterator[Check]:
-    pairs = [
-        (step, one)
-        for trial in seen
-        for step, one in zip([s for s in trial.thinks if not _is_refused(s)], trial.answered, strict=False)
-    ]
+    pairs = [(step, one) for trial in seen for step, one in zip(trial.thinks, trial.answered, strict=False)]
     text = sum((step.text or "") == (one.message.get("content") or "") for step, one in pairs)
     yield Check("each generation has the server's text", text == len(pairs), f"{text} of {len(pairs)}")
     served = Counter(str(step.model_served) for step, _ in pairs)
@@ -193,11 +185,6 @@ def _room(scenario: Scenario, one: Heard) -> int:
     """How many tokens an answer may have: as many as asked for, where the context still holds them."""
     prompt = one.usage[0] if one.usage else 0
     return min(scenario.max_tokens, scenario.served.context - prompt)
-
-
-def _is_refused(step: Think) -> bool:
-    """A generation that the endpoint refused because of its length, so there is nothing of it."""
-    return step.finish_reason == _REFUSED
 
 
 def _equal_pairs(ours: Sequence[object], theirs: Sequence[object]) -> int:

@@ -111,10 +111,9 @@ def recording(server: str, tell_tools: Collection[str]) -> Generator[Proxy]:
 def _suited(sent: dict[str, Any]) -> dict[str, Any]:
     """A request with what OpenAI lets callers leave out and llama-cpp-python's tool calling does not.
 
-    Without `tool_choice` it does not tell the model about tools, and it fails on a message without `content`.
+    Without `tool_choice` it does not tell the model about tools.
     """
-    messages = [{"content": "", **message} for message in sent["messages"]]
-    return {"tool_choice": "auto", **sent, "messages": messages}
+    return {"tool_choice": "auto", **sent}
 
 
 def _forward(url: str, body: bytes) -> tuple[int, bytes]:

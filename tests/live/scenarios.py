@@ -84,7 +84,7 @@ SCENARIOS = (
         max_tokens=100,
         step_limit=6,
         stops=frozenset({"context_limit"}),
-        must_finish=frozenset({"model_length"}),
+        must_finish=frozenset({"max_tokens"}),
     ),
 )
 
