@@ -21,7 +21,7 @@ from evalkit.engine.calls import run_call
 from evalkit.engine.generation import think_step
 from evalkit.engine.limits import AgentLimits, tokens_spent
 from evalkit.engine.recorder import Recorder, Stopwatch
-from evalkit.engine.tools import Ending
+from evalkit.engine.traces import Ending
 from evalkit.errors import ModelError
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json

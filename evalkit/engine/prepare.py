@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from evalkit.engine.agent import Agent, make_agents
 from evalkit.engine.capacity import refuse_oversized
-from evalkit.engine.plan import Asked, PlannedTrial, make_plan
+from evalkit.engine.inspect_suite import PREFIX
+from evalkit.engine.plan import AnySuite, Asked, Planned, PlannedSuite, make_plan, tasks_of
 from evalkit.engine.tool_settings import load_tool_settings
 from evalkit.errors import UsageError
 from evalkit.grading.unsupported import remarks
 from evalkit.project import Project, RunDefaults, find_project
 from evalkit.sandbox import KINDS, SandboxKind
-from evalkit.tasks.suite import Suite, load_suite
+from evalkit.tasks.suite import load_suite
+from evalkit.trajectory.manifest import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +42,18 @@ class RunFlags:
     token_limit: int | None = None
     time_limit_s: float | None = None
     max_trials: int | None = None
+    loop: str | None = None
+    task_arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """What Inspect tasks are made with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A run that is ready to start."""
 
-    suites: tuple[Suite, ...]
+    suites: tuple[AnySuite, ...]
     agents: tuple[Agent, ...]
-    plan: tuple[PlannedTrial, ...]
+    plan: tuple[Planned, ...]
     sandbox: SandboxKind
     sandbox_runtime: str | None
     """The container runtime that evalkit.toml names; None: the engine's default."""
@@ -60,6 +65,9 @@ class Prepared:
     warnings: tuple[str, ...]
     oracle_by_default: bool
     """No model was named anywhere, so the scripted oracle runs."""
+    task_arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    sandbox_asked: SandboxKind | None = None
+    """What was asked for by flag or evalkit.toml, which beats what an Inspect task prefers."""
 
     @property
     def cost_ceiling_usd(self) -> float | None:
@@ -85,7 +93,10 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     if not names:
         known = ", ".join(project.names("suites"))
         raise UsageError("no suite was named", hint=f"Try: evalkit run core. Known suites: {known}.")
-    suites = tuple(load_suite(project.resolve("suites", name)) for name in names)
+    insisted = flags.sandbox or settings.sandbox
+    sandbox = _sandbox(insisted or "local")
+    asked_kind = sandbox if insisted else None
+    suites = tuple(_suite(project, name, flags.task_arguments, asked_kind) for name in names)
     _refuse_doubles(suites)
     models = flags.models or settings.models
     tools = flags.tools or _in_project(project, settings.tool_settings)
@@ -96,7 +107,6 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     )
     _refuse_thinking(agents)
     _refuse_cost_limits(suites, agents)
-    sandbox = _sandbox(flags.sandbox or settings.sandbox or "local")
     asked = Asked(
         sandbox=sandbox,
         task=flags.task or settings.task,
@@ -107,10 +117,10 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         time_limit_s=flags.time_limit_s or settings.time_limit_s,
     )
     plan = make_plan(suites, agents, asked)
-    refuse_oversized((trial.task for trial in plan), sandbox)
+    refuse_oversized(tasks_of(plan), sandbox)
     return Prepared(
         suites=suites,
-        agents=agents,
+        agents=tuple({trial.agent.id: trial.agent for trial in plan}.values()),
         plan=plan,
         sandbox=sandbox,
         sandbox_runtime=_runtime(project, sandbox),
@@ -119,13 +129,22 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
         warnings=_warnings(suites, plan),
         oracle_by_default=not models,
+        task_arguments=flags.task_arguments,
+        sandbox_asked=asked_kind,
     )
 
 
-def _warnings(suites: Sequence[Suite], plan: Sequence[PlannedTrial]) -> tuple[str, ...]:
-    tasks = {trial.task.path: trial.task for trial in plan}
+def _suite(project: Project, name: str, arguments: Mapping[str, Json], asked: SandboxKind | None) -> AnySuite:
+    if not name.startswith(PREFIX):
+        return load_suite(project.resolve("suites", name))
+    from evalkit.engine.inspect_loading import load_inspect_suite
+
+    return load_inspect_suite(name, arguments, asked)
+
+
+def _warnings(suites: Sequence[PlannedSuite], plan: Sequence[Planned]) -> tuple[str, ...]:
     loading = [warning for suite in suites for warning in suite.warnings]
-    return (*loading, *(remark for task in tasks.values() for remark in remarks(task)))
+    return (*loading, *(remark for task in tasks_of(plan) for remark in remarks(task)))
 
 
 def _sandbox(kind: str) -> SandboxKind:
@@ -148,15 +167,15 @@ def _runtime(project: Project, sandbox: SandboxKind) -> str | None:
     return runtime
 
 
-def _refuse_doubles(suites: Sequence[Suite]) -> None:
-    paths: dict[str, Path] = {}
+def _refuse_doubles(suites: Sequence[PlannedSuite]) -> None:
+    paths: dict[str, str] = {}
     for suite in suites:
         if suite.name in paths:
             raise UsageError(
-                f"two suites are called '{suite.name}': {paths[suite.name]} and {suite.path}",
+                f"two suites are called '{suite.name}': {paths[suite.name]} and {suite.source}",
                 hint="Give each suite a name of its own, and name each only once.",
             )
-        paths[suite.name] = suite.path
+        paths[suite.name] = suite.source
 
 
 def _refuse_later(project: Project) -> None:
@@ -191,19 +210,19 @@ def _refuse_thinking(agents: Sequence[Agent]) -> None:
             )
 
 
-def _refuse_cost_limits(suites: Sequence[Suite], agents: Sequence[Agent]) -> None:
+def _refuse_cost_limits(suites: Sequence[PlannedSuite], agents: Sequence[Agent]) -> None:
     if all(agent.model.route == "scripted" for agent in agents):
         return
     for suite in suites:
         if suite.run.cost_limit is not None:
             raise UsageError(
                 f"the suite '{suite.name}' sets a cost limit, which this version cannot enforce yet",
-                where=str(suite.path / "suite.toml"),
+                where=suite.source,
                 hint="Take cost_limit out, and bound the run with --token-limit and --step-limit.",
             )
 
 
-def _suites_max(suites: Sequence[Suite]) -> int | None:
+def _suites_max(suites: Sequence[PlannedSuite]) -> int | None:
     asked = [suite.run.max_trials for suite in suites if suite.run.max_trials is not None]
     return min(asked) if asked else None
 
@@ -212,7 +231,7 @@ def _in_project(project: Project, path: str | Path | None) -> Path | None:
     return None if path is None else project.root / path
 
 
-def _default_out(suites: Sequence[Suite]) -> Path:
+def _default_out(suites: Sequence[PlannedSuite]) -> Path:
     name = "+".join(suite.name.replace("/", "-") for suite in suites)
     first = Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{name}"
     further = (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))

@@ -1,0 +1,69 @@
+"""What does evalkit know of one of Inspect's own tasks?
+
+An Inspect task is a suite, and each of its samples is a task. Nothing here imports Inspect, so that plans stay light;
+`inspect_loading` makes these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evalkit.sandbox import SandboxKind
+from evalkit.sandbox.protocol import Environment
+from evalkit.tasks.settings import Settings
+from evalkit.tasks.suite import RunSettings
+from evalkit.trajectory.manifest import Json
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.dataset import Sample
+
+PREFIX = "inspect:"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a sample's code runs."""
+
+    kind: SandboxKind
+    environment: Environment
+
+
+@dataclass(frozen=True, slots=True)
+class InspectTask:
+    """One sample."""
+
+    id: str
+    """The sample's id, made safe for file names and unique among its suite."""
+    digest: str
+    sample: Sample
+    place: Place | None
+    """None: the sample asks for no sandbox."""
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def grading_mode(self) -> str:
+        """Always Inspect's own scorers."""
+        return "inspect"
+
+
+@dataclass(frozen=True, slots=True)
+class InspectSuite:
+    """One Inspect task, pinned by the digest of its samples."""
+
+    name: str
+    version: str | None
+    digest: str
+    source: str
+    """`inspect:` with the file's absolute path or the package, so that it can be loaded again."""
+    tasks: tuple[InspectTask, ...]
+    task: Task
+    """As Inspect made it."""
+    folder: str
+    """Where relative paths of the task start."""
+    run: RunSettings
+    arguments: Mapping[str, Json]
+    """What the task was made with."""
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,44 @@
+"""Which run is it whose trials are being solved in this context?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evalkit.engine.plan import Planned
+from evalkit.engine.stopping import Stopping
+from evalkit.engine.trial import RunContext
+from evalkit.trajectory.trial import Trial
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What came of a run: the rows of its trials as they finished, and whether it was cut short."""
+
+    path: Path
+    trials: list[Trial] = field(default_factory=list[Trial])
+    interrupted: bool = False
+    broken: BaseException | None = None
+    """What stopped the harness itself, such as a full disk; None for a run that went to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The run whose trials are being solved."""
+
+    plan: Mapping[str, Planned]
+    """By trial id."""
+    context: RunContext
+    result: RunResult
+    stopping: Stopping
+
+    @property
+    def ends(self) -> bool:
+        """Whether no further trial is to be begun."""
+        return self.result.broken is not None or self.stopping.asked
+
+
+running: ContextVar[Running] = ContextVar("evalkit_running")
+"""No parameter of a solver, because Inspect keeps and logs a copy of every parameter."""
