@@ -57,7 +57,7 @@ Loop = Annotated[
     str | None,
     typer.Option(
         metavar="LOOP",
-        help="react, or a solver of Inspect's: FILE.py@solver, package/solver. [react, or the task's own]",
+        help="react, FILE.py@solver or package/solver of Inspect's. [react; Inspect tasks: their own]",
     ),
 ]
 Seconds = Annotated[

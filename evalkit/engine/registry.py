@@ -10,9 +10,6 @@ from inspect_ai.util import sandboxenv
 
 from evalkit.engine.inspect_sandbox import InspectSandbox
 from evalkit.engine.scripted_model import ScriptedModel
-from evalkit.engine.solver_loop import WatchHook
-
-__all__ = ["EvalkitDocker", "EvalkitLocal", "WatchHook", "provider_name", "scripted"]
 
 
 @modelapi(name="scripted")

@@ -6,6 +6,7 @@ limits hold it through Inspect, and before every generation it is seen whether t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -44,8 +45,7 @@ class _Watch:
 _watch: ContextVar[_Watch | None] = ContextVar("evalkit_watch", default=None)
 
 
-@hooks(name="evalkit_watch", description="Holds other loops to a limit.")  # pyright: ignore[reportUntypedClassDecorator]  Inspect's own
-class WatchHook(Hooks):
+class _WatchHook(Hooks):
     """Asks, before every generation of a loop that is not ours, whether there may be one."""
 
     def enabled(self) -> bool:
@@ -60,6 +60,12 @@ class WatchHook(Hooks):
             watch.before_generation()
 
 
+@functools.cache
+def _register() -> None:
+    """Make Inspect ask. Only now: of hooks that are there when a process's first eval begins, Inspect prints a list."""
+    hooks(name="evalkit_watch", description="Holds other loops to a trial's limits.")(_WatchHook)
+
+
 async def run_solver(
     chain: Sequence[Solver], solving: Solving, recorder: Recorder, limits: AgentLimits
 ) -> Outcome:
@@ -67,6 +73,7 @@ async def run_solver(
 
     `solving.state` is always the latest state.
     """
+    _register()
     traces = Traces()
     steps = EventSteps(recorder, traces)
     watch = _Watch(steps, traces, limits)

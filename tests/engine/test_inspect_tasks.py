@@ -1,0 +1,275 @@
+"""Inspect's own tasks run as suites, and are recorded like any other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evalkit.engine.prepare import RunFlags, prepare
+from evalkit.errors import NotComparable, UsageError
+from evalkit.trajectory.step import Act, Event, Prompt, Think
+
+SUMS = """\
+SCRIPT = [[("add", {"a": 1, "b": 2})], "It is 3."]
+
+@tool
+def add() -> Tool:
+    async def execute(a: int, b: int) -> int:
+        '''Add two numbers.
+
+        Args:
+            a: The first.
+            b: The second.
+        '''
+        return a + b
+
+    return execute
+
+@task
+def sums(right: str = "3", n: int = 2) -> Task:
+    samples = [Sample("What is 1 + 2?", target=right, id="first/one"), Sample("What is 2 + 2?", target="4", id=7)]
+    return Task(
+        dataset=MemoryDataset(samples[:n]),
+        solver=[system_message("Be brief."), use_tools(add()), generate()],
+        scorer=includes(),
+        version=3,
+    )
+"""
+ONE = """\
+SCRIPT = ["done"]
+
+@task
+def one({parameters}) -> Task:
+    return Task(dataset=MemoryDataset([Sample("Go.", target="done")]), {more})
+"""
+
+
+def one(more: str = "scorer=includes()", parameters: str = "") -> str:
+    return ONE.format(more=more, parameters=parameters)
+
+
+def test_each_sample_is_a_task_with_the_verdict_of_the_tasks_own_scorer(inspect_file, run_inspect):
+    run = run_inspect(f"{inspect_file(SUMS)}@sums")
+    rows = {trial.task_id.partition("-")[0]: trial for trial in run.rows()}
+    assert {key: (trial.status, trial.reward) for key, trial in rows.items()} == {
+        "first": ("passed", 1.0),
+        "7": ("failed", 0.0),
+    }
+    first = rows["first"]
+    assert first.rewards == {"includes": 1.0}
+    assert (first.suite, first.grader_mode, first.stop_reason) == ("sums", "inspect", "submitted")
+    assert (first.agent_loop, first.depth, first.sandbox) == ("task", "events", None)
+    assert first.agent.startswith("task/inspect/player/")
+    assert (first.model_calls, first.tool_calls, first.output_tokens) == (2, 1, 10)
+
+
+def test_what_events_tell_is_recorded_and_what_they_do_not_is_null(inspect_file, run_inspect):
+    run = run_inspect(f"{inspect_file(SUMS)}@sums", limit=1)
+    _, steps = run.trial(run.rows()[0].trial_id)
+    assert [step.kind for step in steps] == ["prompt", "prompt", "think", "act", "think"]
+    assert [step.text for step in steps if isinstance(step, Prompt)] == ["Be brief.", "What is 1 + 2?"]
+    (act,) = [step for step in steps if isinstance(step, Act)]
+    assert (act.tool, json.loads(act.arguments), act.observation) == ("add", {"a": 1, "b": 2}, "3")
+    assert (act.think_step, act.call_index, act.error_kind) == (2, 0, None)
+    assert (act.stdout, act.stderr, act.exit_code, act.workspace_digest) == (None, None, None, None)
+    think = steps[4]
+    assert isinstance(think, Think)
+    assert (think.text, think.output_tokens, think.model_served) == ("It is 3.", 5, "played")
+
+
+def test_epochs_and_globs_choose_what_runs(inspect_file, run_inspect):
+    run = run_inspect(f"{inspect_file(SUMS)}@sums", epochs=2, task="7")
+    assert [(trial.task_id, trial.epoch) for trial in run.rows()] == [("7", 1), ("7", 2)]
+
+
+def test_a_task_is_made_with_arguments(inspect_file, run_inspect):
+    run = run_inspect(f"{inspect_file(SUMS)}@sums", task_arguments={"n": 1, "right": "It is"})
+    assert [trial.status for trial in run.rows()] == ["passed"]
+
+
+def test_a_dry_run_plans_without_running(inspect_file, player):
+    prepared = prepare(RunFlags(suites=(f"inspect:{inspect_file(SUMS)}@sums",), models=(player,)))
+    assert [trial.task.id.partition("-")[0] for trial in prepared.plan] == ["first", "7"]
+    assert prepared.suites[0].version == "3"
+
+
+def test_a_resumed_run_does_what_is_left(inspect_file, run_inspect, quiet):
+    from evalkit.engine.start import resume
+
+    path = inspect_file(SUMS.replace('"It is 3."]', 'ValueError("busy")]'))
+    run = run_inspect(f"{path}@sums")
+    assert [(trial.status, trial.error_origin) for trial in run.rows()] == [("unscored", "model")] * 2
+    again = resume(Path(run.path), quiet).trials
+    assert [(trial.attempt, trial.error_origin) for trial in again] == [(2, "model")] * 2
+
+
+def test_a_scorer_that_fails_leaves_the_trial_unscored(inspect_file, run_inspect):
+    text = """\
+@scorer(metrics=[accuracy()])
+def broken():
+    async def score(state: TaskState, target: Target) -> Score:
+        raise KeyError("no such file")
+
+    return score
+"""
+    (trial,) = run_inspect(f"{inspect_file(text + one('scorer=broken()'))}@one").rows()
+    assert (trial.status, trial.error_origin, trial.reward) == ("unscored", "grader", None)
+    assert "the scorer broken failed: KeyError" in trial.error_message
+
+
+@pytest.mark.parametrize(
+    ("value", "status", "rewards"),
+    [
+        ("'C'", "passed", {"given": 1.0}),
+        ("'P'", "failed", {"given": 0.5}),
+        ("True", "passed", {"given": 1.0}),
+        ("0.75", "failed", {"given": 0.75}),
+        ("{'use': 'C', 'safe': 'I'}", "failed", {"given/use": 1.0, "given/safe": 0.0}),
+        ("[1, 1]", "passed", {"given/0": 1.0, "given/1": 1.0}),
+        ("'perhaps'", "unscored", None),
+        ("float('nan')", "unscored", None),
+    ],
+)
+def test_a_score_becomes_a_reward(inspect_file, run_inspect, value, status, rewards):
+    text = f"""\
+@scorer(metrics=[accuracy()])
+def given():
+    async def score(state: TaskState, target: Target) -> Score:
+        return Score(value={value})
+
+    return score
+"""
+    (trial,) = run_inspect(f"{inspect_file(text + one('scorer=given()'))}@one").rows()
+    assert (trial.status, trial.rewards) == (status, rewards)
+    assert trial.reward == (min(rewards.values()) if rewards else None)
+
+
+def test_without_a_scorer_nobody_can_say(inspect_file, run_inspect):
+    (trial,) = run_inspect(f"{inspect_file(one('metadata={}'))}@one").rows()
+    assert (trial.status, trial.error_origin) == ("unscored", "task")
+    assert "no scorer" in trial.error_message
+
+
+def test_a_solver_that_fails_is_the_tasks_fault(inspect_file, run_inspect):
+    text = """\
+@solver
+def broken():
+    async def solve(state, generate):
+        raise RuntimeError("not today")
+
+    return solve
+"""
+    (trial,) = run_inspect(f"{inspect_file(text + one('solver=broken(), scorer=includes()'))}@one").rows()
+    assert (trial.status, trial.error_origin) == ("unscored", "task")
+    assert "RuntimeError: not today" in trial.error_message
+
+
+LOOPING = SUMS.replace(', "It is 3."]', "]")
+
+
+@pytest.mark.parametrize(
+    ("own", "flags", "stop", "calls"),
+    [
+        ("", {"step_limit": 3}, "step_limit", 3),
+        ("turn_limit=2, ", {"step_limit": 3}, "step_limit", 2),
+        ("message_limit=6, ", {}, "step_limit", 2),
+        ("token_limit=40, ", {}, "token_limit", 3),
+        ("", {"token_limit": 40}, "token_limit", 3),
+    ],
+)
+def test_the_tasks_own_limits_hold_and_so_do_ours(inspect_file, run_inspect, own, flags, stop, calls):
+    path = inspect_file(LOOPING.replace("version=3", own + "version=3"))
+    trial, steps = (run := run_inspect(f"{path}@sums", limit=1, **flags)).trial(run.rows()[0].trial_id)
+    assert (trial.stop_reason, trial.model_calls) == (stop, calls)
+    assert trial.status == "failed"
+    assert [step.event for step in steps if isinstance(step, Event)] == ["limit"]
+
+
+def test_time_ends_the_agent_and_not_its_scoring(inspect_file, run_inspect):
+    text = """\
+import asyncio
+
+@solver
+def slow():
+    async def solve(state, generate):
+        state = await generate(state)
+        await asyncio.sleep(60)
+        return state
+
+    return solve
+"""
+    path = inspect_file(text + one("solver=slow(), scorer=includes()"))
+    (trial,) = run_inspect(f"{path}@one", time_limit_s=1.0).rows()
+    assert (trial.status, trial.stop_reason) == ("passed", "time_limit")
+    assert 1.0 <= trial.agent_s < 20
+
+
+IN_SANDBOX = """\
+SCRIPT = [[("bash", {"cmd": "cat given.txt made.txt; echo $((6 * 7)) > out; exit 3"})], "done"]
+
+@scorer(metrics=[accuracy()])
+def looks():
+    async def score(state: TaskState, target: Target) -> Score:
+        return Score(value=(await sandbox().read_file("out")).strip() == target.text)
+
+    return score
+
+@task
+def boxed() -> Task:
+    return Task(
+        dataset=MemoryDataset([
+            Sample("Go.", target="42", id="x", files={"given.txt": "given"}, setup="echo made > made.txt")
+        ]),
+        solver=[use_tools(bash()), generate()],
+        scorer=looks(),
+        sandbox="local",
+    )
+"""
+
+
+@pytest.mark.local
+def test_a_sample_with_a_sandbox_runs_in_ours(inspect_file, run_inspect, local_support):
+    run = run_inspect(f"{inspect_file(IN_SANDBOX)}@boxed")
+    trial, steps = run.trial(run.rows()[0].trial_id)
+    assert (trial.status, trial.error_message) == ("passed", None)
+    assert trial.sandbox == "local"
+    assert trial.sandbox_runtime.startswith("bubblewrap ")
+    assert trial.setup_s > 0
+    (act,) = [step for step in steps if isinstance(step, Act)]
+    assert "given" in act.observation
+    assert "made" in act.observation
+    assert act.exit_code is None
+
+
+@pytest.mark.local
+def test_a_set_up_that_fails_is_the_tasks_fault(inspect_file, run_inspect, local_support):
+    path = inspect_file(IN_SANDBOX.replace("echo made > made.txt", "echo no >&2; exit 5"))
+    (trial,) = run_inspect(f"{path}@boxed").rows()
+    assert (trial.status, trial.error_origin) == ("unscored", "task")
+    assert trial.error_message.endswith("exit code 5: no")
+
+
+@pytest.mark.local
+def test_our_own_loop_works_on_a_sample(inspect_file, run_inspect, local_support):
+    text = IN_SANDBOX.replace(
+        '[("bash", {"cmd": "cat given.txt made.txt; echo $((6 * 7)) > out; exit 3"})], "done"',
+        '[("bash", {"command": "echo 42 > out; exit 3"})], [("submit", {"answer": "done"})]',
+    )
+    run = run_inspect(f"{inspect_file(text)}@boxed", loop="react")
+    trial, steps = run.trial(run.rows()[0].trial_id)
+    assert (trial.status, trial.error_message) == ("passed", None)
+    assert (trial.agent_loop, trial.depth, trial.answer) == ("react", "own", "done")
+    act = next(step for step in steps if isinstance(step, Act))
+    assert (act.exit_code, act.stdout, len(act.workspace_digest)) == (3, "", 64)
+
+
+def test_a_changed_dataset_is_not_resumed(inspect_file, run_inspect, tmp_path):
+    from evalkit.engine.resume import remaining
+
+    run = run_inspect(f"{inspect_file(SUMS)}@sums")
+    assert remaining(run) == ()
+    inspect_file(SUMS.replace("What is 2 + 2?", "What is 2 + 3?"))
+    with pytest.raises(NotComparable, match="the suite 'sums' has changed"):
+        remaining(run)
