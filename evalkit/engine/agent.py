@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evalkit.engine.own_code import OwnCode
 from evalkit.engine.tool_settings import ToolSettings
 from evalkit.models.name import ModelName, parse_model
 from evalkit.models.scripted import find_persona
@@ -22,6 +23,8 @@ class Agent:
     loop: str = "react"
     thinking: Thinking = field(default_factory=Thinking)
     tool_settings: ToolSettings = field(default_factory=ToolSettings)
+    own: OwnCode = field(default_factory=OwnCode)
+    """Code of the user's own that is part of it."""
 
     @property
     def id(self) -> str:
@@ -31,6 +34,8 @@ class Agent:
             name += f"@{self.thinking}"
         if self.tool_settings.id != "default":
             name += f"+{self.tool_settings.id}"
+        if self.own.id:
+            name += f"+{self.own.id}"
         return name
 
     @property
@@ -41,16 +46,17 @@ class Agent:
     @property
     def parts(self) -> dict[str, Any]:
         """Everything that makes the agent what it is, as JSON values."""
-        return {
+        parts = {
             "loop": self.loop,
             "model": str(self.model),
             "thinking": self.thinking.asked,
             "tool_settings": self.tool_settings.model_dump(),
         }
+        return parts | ({"own": self.own.parts} if self.own.parts else {})
 
 
 def make_agents(
-    models: Sequence[str], thinking: Sequence[str], tool_settings: ToolSettings
+    models: Sequence[str], thinking: Sequence[str], tool_settings: ToolSettings, own: OwnCode | None = None
 ) -> tuple[Agent, ...]:
     """Every model with every thinking budget, in the order given, each once.
 
@@ -62,6 +68,12 @@ def make_agents(
         if model.route == "scripted":
             find_persona(model.name)
         for asked in thinking or ("default",):
-            agent = Agent(model=model, thinking=parse_thinking(asked), tool_settings=tool_settings)
+            agent = Agent(
+                model=model,
+                loop=own.loop.name if own and own.loop else "react",
+                thinking=parse_thinking(asked),
+                tool_settings=tool_settings,
+                own=own or OwnCode(),
+            )
             agents.setdefault(agent.id, agent)
     return tuple(agents.values())

@@ -62,11 +62,12 @@ class Found:
 
     def make(self, arguments: Mapping[str, Any]) -> Any:
         """The object. Raises UsageError where an argument is unknown or missing, or the user's code fails."""
-        self._check(arguments)
+        self.check(arguments)
         with _placed(self.file), _told(f"{self.kind} {self.source}", self.file):
             return create_registry_object(self.kind, self.name, dict(arguments))
 
-    def _check(self, arguments: Mapping[str, Any]) -> None:
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        """Raise UsageError where an argument is unknown or missing."""
         known = self.parameters
         open_ended = any(one.kind is one.VAR_KEYWORD for one in known.values())
         for name in arguments:

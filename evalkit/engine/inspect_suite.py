@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from inspect_ai.dataset import Sample
 
 PREFIX = "inspect:"
+BACKSTOP = 500
+"""Generations of a trial whose Inspect task sets no limit at all, so that every run comes to an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +69,12 @@ class InspectSuite:
     arguments: Mapping[str, Json]
     """What the task was made with."""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def backstop(self) -> int | None:
+        """The step limit where nobody sets any; None where the task has a limit of its own."""
+        task = self.task
+        own = (task.message_limit, task.token_limit, task.turn_limit, task.time_limit)
+        return (
+            BACKSTOP if all(limit is None for limit in (*own, task.working_limit, task.cost_limit)) else None
+        )

@@ -11,6 +11,7 @@ from typing import Literal, Protocol, TypeVar
 from evalkit.engine.agent import Agent
 from evalkit.engine.inspect_suite import InspectSuite, InspectTask
 from evalkit.engine.limits import AgentLimits
+from evalkit.engine.own_code import OwnCode
 from evalkit.errors import UsageError
 from evalkit.grading.unsupported import refuse_unsupported, refuse_without_docker
 from evalkit.sandbox import SandboxKind
@@ -150,8 +151,8 @@ def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked)
 
 def _samples(suite: InspectSuite, agents: Sequence[Agent], asked: Asked) -> list[Planned]:
     """Limits of the Inspect task's own hold beside those that are asked for here."""
-    own = [agent if asked.loop else replace(agent, loop="task") for agent in agents]
-    steps = asked.step_limit or (DEFAULT_STEP_LIMIT if asked.loop else None)
+    own = [agent if asked.loop else replace(agent, loop="task", own=OwnCode()) for agent in agents]
+    steps = asked.step_limit or (DEFAULT_STEP_LIMIT if asked.loop else suite.backstop)
     limits = AgentLimits(steps=steps, tokens=asked.token_limit, time_s=asked.time_limit_s)
     epochs = asked.epochs or suite.run.epochs or 1
     return [

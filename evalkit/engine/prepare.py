@@ -15,11 +15,12 @@ from pathlib import Path
 from evalkit.engine.agent import Agent, make_agents
 from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.inspect_suite import PREFIX
+from evalkit.engine.own_code import OwnCode
 from evalkit.engine.plan import AnySuite, Asked, Planned, PlannedSuite, make_plan, tasks_of
 from evalkit.engine.tool_settings import load_tool_settings
 from evalkit.errors import UsageError
 from evalkit.grading.unsupported import remarks
-from evalkit.project import Project, RunDefaults, find_project
+from evalkit.project import McpDefaults, Project, RunDefaults, find_project
 from evalkit.sandbox import KINDS, SandboxKind
 from evalkit.tasks.suite import load_suite
 from evalkit.trajectory.manifest import Json
@@ -98,12 +99,15 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     asked_kind = sandbox if insisted else None
     suites = tuple(_suite(project, name, flags.task_arguments, asked_kind) for name in names)
     _refuse_doubles(suites)
+    loop = flags.loop or settings.loop
+    own = _own_code(project, loop, with_tools=use_defaults)
     models = flags.models or settings.models
     tools = flags.tools or _in_project(project, settings.tool_settings)
     agents = make_agents(
         models or ("scripted/oracle",),
         flags.thinking or settings.thinking,
         load_tool_settings(tools),
+        own,
     )
     _refuse_thinking(agents)
     _refuse_cost_limits(suites, agents)
@@ -115,6 +119,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         step_limit=flags.step_limit or settings.step_limit,
         token_limit=flags.token_limit or settings.token_limit,
         time_limit_s=flags.time_limit_s or settings.time_limit_s,
+        loop=loop,
     )
     plan = make_plan(suites, agents, asked)
     refuse_oversized(tasks_of(plan), sandbox)
@@ -127,7 +132,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         max_trials=flags.max_trials or settings.max_trials or _suites_max(suites),
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
-        warnings=_warnings(suites, plan),
+        warnings=(*_warnings(suites, plan), *_host_warnings(own)),
         oracle_by_default=not models,
         task_arguments=flags.task_arguments,
         sandbox_asked=asked_kind,
@@ -142,9 +147,29 @@ def _suite(project: Project, name: str, arguments: Mapping[str, Json], asked: Sa
     return load_inspect_suite(name, arguments, asked)
 
 
+def _own_code(project: Project, loop: str | None, *, with_tools: bool) -> OwnCode:
+    """The user's own loop and tools; none of it costs anything where there is none."""
+    tools = project.settings.tools if with_tools else ()
+    servers: Mapping[str, McpDefaults] = project.settings.mcp if with_tools else {}
+    if loop in {None, "react"} and not tools and not servers:
+        return OwnCode()
+    from evalkit.engine.own_parts import own_code
+
+    return own_code(project, loop, tools, servers)
+
+
 def _warnings(suites: Sequence[PlannedSuite], plan: Sequence[Planned]) -> tuple[str, ...]:
     loading = [warning for suite in suites for warning in suite.warnings]
     return (*loading, *(remark for task in tasks_of(plan) for remark in remarks(task)))
+
+
+def _host_warnings(own: OwnCode) -> tuple[str, ...]:
+    names = [
+        *(tool.name for tool in own.tools),
+        *(f"those of the MCP server {one.name}" for one in own.servers),
+    ]
+    said = "tools of your own run on this machine, outside every sandbox, with all that you may do"
+    return (f"{said}: {', '.join(names)}",) if names else ()
 
 
 def _sandbox(kind: str) -> SandboxKind:
@@ -182,7 +207,6 @@ def _refuse_later(project: Project) -> None:
     """What evalkit.toml may say but this version cannot do is refused by name, never ignored."""
     run = project.settings.run
     later = {
-        "run.loop": run.loop not in {None, "react"},
         "run.approvals": run.approvals is not None,
         "run.faults": run.faults is not None,
         "run.cost_limit": run.cost_limit is not None,
@@ -190,7 +214,6 @@ def _refuse_later(project: Project) -> None:
         "run.seed": run.seed is not None,
         "run.executor": run.executor is not None,
         "run.thinking_nearest": bool(run.thinking_nearest),
-        "tools": bool(project.settings.tools),
     }
     named = [name for name, present in later.items() if present]
     if named:

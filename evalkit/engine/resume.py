@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from evalkit.engine.agent import Agent
 from evalkit.engine.inspect_suite import PREFIX, InspectSuite
 from evalkit.engine.limits import AgentLimits
+from evalkit.engine.own_code import OwnCode
 from evalkit.engine.plan import AnySuite, Planned, PlannedSample, PlannedTrial
 from evalkit.engine.tool_settings import ToolSettings
 from evalkit.errors import NotComparable, Origin
@@ -92,13 +93,25 @@ def _agent(entry: AgentEntry) -> Agent:
         loop=str(settings["loop"]),
         thinking=Thinking(str(settings["thinking"])),
         tool_settings=ToolSettings.model_validate(settings["tool_settings"]),
+        own=_own_code(entry),
     )
     if agent.digest != entry.digest:
         raise NotComparable(
             f"the agent {entry.id} is no longer what it was when the run began",
-            hint="Resume with the version of evalkit that began the run, or start a new run.",
+            hint="Resume with the version of evalkit, and of your own loop and tools, that began the run, or start a "
+            "new run.",
         )
     return agent
+
+
+def _own_code(entry: AgentEntry) -> OwnCode:
+    """The user's own code, as it is now: what has changed since gives the agent another digest."""
+    own = OwnCode.from_parts(cast("Mapping[str, Any]", entry.settings.get("own", {})))
+    if own == OwnCode():
+        return own
+    from evalkit.engine.own_parts import again
+
+    return again(own)
 
 
 def _limits(manifest: RunManifest, row: PlannedRow) -> AgentLimits:

@@ -13,7 +13,8 @@ from inspect_ai.model import (
     ModelOutput,
 )
 
-from evalkit.engine.loop import LoopInput, Outcome, react
+from evalkit.engine.loop import LoopInput, Outcome
+from evalkit.engine.loops import run_loop
 from evalkit.engine.plan import PlannedSample
 from evalkit.engine.recorder import Recorder
 from evalkit.engine.solving import Solving
@@ -45,7 +46,7 @@ async def react_on_sample(
         config=GenerateConfig(max_retries=MAX_RETRIES),
     )
     try:
-        outcome = await react(given)
+        outcome = await run_loop(planned.agent.own, given)
     except BaseException:  # a limit too
         _hand_over(solving, given, "")
         raise

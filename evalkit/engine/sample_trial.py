@@ -15,6 +15,8 @@ from inspect_ai._util.path import chdir
 from inspect_ai.model import Model
 from inspect_ai.scorer import Target
 from inspect_ai.scorer._score import init_scoring_context
+from inspect_ai.solver import Solver, chain, use_tools
+from inspect_ai.tool import Tool
 from inspect_ai.util import (
     Limit,
     LimitExceededError,
@@ -31,11 +33,14 @@ from evalkit.engine.inspect_scoring import score_sample
 from evalkit.engine.inspect_suite import Place
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.loop import Outcome
+from evalkit.engine.loops import make_loop
+from evalkit.engine.own_tools import own_tools
 from evalkit.engine.plan import PlannedSample
 from evalkit.engine.recorder import Recorder
 from evalkit.engine.sample_loop import react_on_sample
 from evalkit.engine.solver_loop import run_solver
 from evalkit.engine.solving import Solving, current_solving
+from evalkit.engine.tools import agent_tools
 from evalkit.engine.trial import RunContext, conduct
 from evalkit.errors import EvalkitError, ModelError, SandboxError, TaskError, TrialError
 from evalkit.sandbox.protocol import Sandbox
@@ -157,11 +162,23 @@ async def _solve(planned: PlannedSample, solving: Solving, recorder: Recorder) -
     turns = [bound for bound in (planned.limits.steps, task.turn_limit) if bound is not None]
     limits = replace(planned.limits, steps=min(turns, default=None))
     try:
-        return await run_solver([*setup, task.solver], solving, recorder, limits)
+        async with own_tools(planned.agent.own) as further:
+            chosen = _solver(planned, solving, further)
+            return await run_solver([*setup, chosen], solving, recorder, limits)
     except (LimitExceededError, EvalkitError):
         raise
     except Exception as error:
         raise _attributed(error, planned, recorder) from error
+
+
+def _solver(planned: PlannedSample, solving: Solving, further: Sequence[Tool]) -> Solver:
+    """The loop that was asked for, with our tools where there is a sandbox for them; else the task's own."""
+    agent = planned.agent
+    if agent.own.loop is None:
+        return planned.suite.task.solver
+    tools = agent_tools(solving.box.inner, agent.tool_settings, asks_confidence=False) if solving.box else []
+    made = make_loop(agent.own.loop, [*tools, *further])
+    return chain(use_tools(*made.tools), made.solver) if made.tools else made.solver
 
 
 def _attributed(error: Exception, planned: PlannedSample, recorder: Recorder) -> TrialError:

@@ -14,7 +14,8 @@ from inspect_ai.model import ChatMessage, GenerateConfig, Model
 from inspect_ai.util import apply_limits, time_limit
 
 from evalkit.engine.ledger import Ledger
-from evalkit.engine.loop import LoopInput, Outcome, react
+from evalkit.engine.loop import LoopInput, Outcome
+from evalkit.engine.loops import run_loop
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.recorder import Recorder
 from evalkit.engine.scripted_model import current_script
@@ -124,7 +125,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
     )
     seconds = _seconds(given, stage)
     with apply_limits([time_limit(seconds)], catch_errors=True):
-        return await react(loop)
+        return await run_loop(agent.own, loop)
     if not recorder.thinks:
         raise ModelError(f"{agent.model} gave no answer within {seconds:g} s")
     recorder.event("limit", canonical_json({"limit": "time_limit", "seconds": seconds}))

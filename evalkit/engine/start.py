@@ -6,14 +6,16 @@ import importlib.metadata
 import platform
 import subprocess
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
 from evalkit import __version__
+from evalkit.engine.agent import Agent
 from evalkit.engine.capacity import make_capacity, refuse_oversized
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.needs import check_needs
+from evalkit.engine.own_tools import check_tools
 from evalkit.engine.plan import Planned, PlannedSample, tasks_of
 from evalkit.engine.prepare import Prepared
 from evalkit.engine.progress import Progress
@@ -37,6 +39,7 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
         prepared.plan, prepared.sandbox, prepared.readonly, run_id=run_id, runtime=prepared.sandbox_runtime
     )
     models = {agent.id: open_model(agent) for agent in prepared.agents}
+    _check_tools(prepared.agents)
     writer = RunWriter.create(prepared.out, _manifest(prepared, run_id))
     return run_plan(
         prepared.plan,
@@ -69,6 +72,7 @@ def resume(path: Path, progress: Progress) -> RunResult:
             refuse_oversized(tasks_of(plan), kind)
             _check(plan, kind, readonly, run_id=manifest.run_id, runtime=runtime)
         models = {trial.agent.id: open_model(trial.agent) for trial in plan}
+        _check_tools([trial.agent for trial in plan])
     except BaseException:
         writer.close()
         raise
@@ -97,6 +101,12 @@ def _check(
     for needed in kinds:
         tasks = tasks_of(plan) if needed == kind else ()
         check_needs(tasks, needed, readonly, run_id=run_id, runtime=runtime if needed == "docker" else None)
+
+
+def _check_tools(agents: Iterable[Agent]) -> None:
+    """Of one run, every agent with tools of the user's has the same."""
+    for own in dict.fromkeys(agent.own for agent in agents):
+        check_tools(own)
 
 
 def _kinds(plan: Sequence[Planned], kind: str) -> Iterator[str]:

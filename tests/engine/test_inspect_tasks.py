@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalkit.engine.prepare import RunFlags, prepare
-from evalkit.errors import NotComparable, UsageError
+from evalkit.errors import NotComparable
 from evalkit.trajectory.step import Act, Event, Prompt, Think
 
 SUMS = """\
@@ -207,7 +207,7 @@ def slow():
 
 
 IN_SANDBOX = """\
-SCRIPT = [[("bash", {"cmd": "cat given.txt made.txt; echo $((6 * 7)) > out; exit 3"})], "done"]
+SCRIPT = [[("bash", {"command": "cat given.txt made.txt; echo $((6 * 7)) > out; exit 3"})], "done"]
 
 @scorer(metrics=[accuracy()])
 def looks():
@@ -254,7 +254,7 @@ def test_a_set_up_that_fails_is_the_tasks_fault(inspect_file, run_inspect, local
 @pytest.mark.local
 def test_our_own_loop_works_on_a_sample(inspect_file, run_inspect, local_support):
     text = IN_SANDBOX.replace(
-        '[("bash", {"cmd": "cat given.txt made.txt; echo $((6 * 7)) > out; exit 3"})], "done"',
+        '[("bash", {"command": "cat given.txt made.txt; echo $((6 * 7)) > out; exit 3"})], "done"',
         '[("bash", {"command": "echo 42 > out; exit 3"})], [("submit", {"answer": "done"})]',
     )
     run = run_inspect(f"{inspect_file(text)}@boxed", loop="react")
