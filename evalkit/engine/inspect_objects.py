@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from inspect_ai._util.decorator import parse_decorators
-from inspect_ai._util.entrypoints import ensure_entry_points
 from inspect_ai._util.module import load_module
 from inspect_ai._util.path import chdir_python
 from inspect_ai._util.registry import (
@@ -150,7 +149,8 @@ def _in_package(text: str, kinds: Sequence[Kind]) -> Found:
             f"the package {package!r} is not installed", where=text, hint=f"pip install {dashed}"
         )
     with _told(f"the package {package}", None):
-        ensure_entry_points(package)
+        for entry in importlib.metadata.entry_points(group="inspect_ai", name=package):
+            entry.load()  # Inspect's own way to do it only logs what goes wrong
     for kind in kinds:
         factory = registry_lookup(kind, text)
         if factory is not None:

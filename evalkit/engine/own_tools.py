@@ -45,9 +45,13 @@ def _found(text: str, digest: str) -> Found:
 
 
 async def _connected(server: McpServer, stack: contextlib.AsyncExitStack) -> list[Tool]:
-    connection = await stack.enter_async_context(_open(server))
-    source = mcp_tools(connection, tools="all" if server.tools is None else list(server.tools))
-    return await source.tools()
+    opened = _open(server)
+    await stack.enter_async_context(opened)
+    return await _chosen(server, opened)
+
+
+async def _chosen(server: McpServer, opened: MCPServer) -> list[Tool]:
+    return await mcp_tools(opened, tools="all" if server.tools is None else list(server.tools)).tools()
 
 
 def _open(server: McpServer) -> MCPServer:
@@ -86,11 +90,11 @@ def _take(taken: dict[str, str], name: str, where: str) -> None:
 
 async def _names(server: McpServer, where: str) -> Sequence[str]:
     try:
+        opened = _open(server)
         with anyio.fail_after(CONNECT_S):
-            async with _open(server) as connection:
-                every = [ToolDef(tool).name for tool in await connection.tools()]
-                chosen = mcp_tools(connection, tools="all" if server.tools is None else list(server.tools))
-                names = [ToolDef(tool).name for tool in await chosen.tools()]
+            async with opened:
+                every = [ToolDef(tool).name for tool in await opened.tools()]
+                names = [ToolDef(tool).name for tool in await _chosen(server, opened)]
     except EvalkitError:
         raise
     except Exception as error:

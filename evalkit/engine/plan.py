@@ -151,6 +151,14 @@ def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked)
 
 def _samples(suite: InspectSuite, agents: Sequence[Agent], asked: Asked) -> list[Planned]:
     """Limits of the Inspect task's own hold beside those that are asked for here."""
+    for agent in agents:
+        if agent.model.route == "scripted":
+            raise UsageError(
+                f"{agent.model} cannot work on the Inspect task {suite.name}: it plays a task's own solution, and "
+                "Inspect tasks have none",
+                where=suite.source,
+                hint="Name a model: --model PROVIDER/MODEL.",
+            )
     own = [agent if asked.loop else replace(agent, loop="task", own=OwnCode()) for agent in agents]
     steps = asked.step_limit or (DEFAULT_STEP_LIMIT if asked.loop else suite.backstop)
     limits = AgentLimits(steps=steps, tokens=asked.token_limit, time_s=asked.time_limit_s)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalkit.engine.prepare import RunFlags, prepare
-from evalkit.errors import NotComparable
+from evalkit.errors import NotComparable, UsageError
 from evalkit.trajectory.step import Act, Event, Prompt, Think
 
 SUMS = """\
@@ -273,3 +273,86 @@ def test_a_changed_dataset_is_not_resumed(inspect_file, run_inspect, tmp_path):
     inspect_file(SUMS.replace("What is 2 + 2?", "What is 2 + 3?"))
     with pytest.raises(NotComparable, match="the suite 'sums' has changed"):
         remaining(run)
+
+
+@pytest.mark.parametrize(
+    ("named", "arguments", "says", "hint"),
+    [
+        ("theirs.py@sum", {}, "holds no task 'sum'", "Did you mean sums?"),
+        ("their.py@sums", {}, "there is no file", "Did you mean theirs.py?"),
+        ("theirs.py@sums", {"rihgt": "3"}, "takes no argument 'rihgt'", "Did you mean right?"),
+        ("theirs.py@needy", {}, "needs a value for depth", "-T depth=VALUE"),
+        ("theirs.py@empty", {}, "has no samples", None),
+        ("theirs.py@twice", {}, "two samples of the Inspect task have the id 'x'", None),
+        ("theirs.py@wrong", {}, "wrong cannot be loaded: AttributeError", None),
+        ("theirs.py@raises", {}, "cannot be loaded: RuntimeError: no data", None),
+        ("theirs.py", {}, "holds 6 tasks; one must be named", None),
+        ("no_such_package/sums", {}, "is not installed", "pip install no-such-package"),
+        ("sums", {}, "'sums' names no task", "FILE.py@task"),
+    ],
+)
+def test_a_task_that_cannot_be_had_is_refused_before_the_run(
+    inspect_file, player, monkeypatch, tmp_path, named, arguments, says, hint
+):
+    more = """
+@task
+def needy(depth: int) -> Task:
+    return sums()
+
+@task
+def empty() -> Task:
+    return Task(dataset=MemoryDataset([]))
+
+@task
+def twice() -> Task:
+    return Task(dataset=MemoryDataset([Sample("a", id="x"), Sample("b", id="x")]))
+
+@task
+def wrong():
+    return "no task"
+
+@task
+def raises():
+    raise RuntimeError("no data")
+"""
+    inspect_file(SUMS + more)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=says) as raised:
+        prepare(RunFlags(suites=(f"inspect:{named}",), models=(player,), task_arguments=arguments))
+    assert hint is None or hint in raised.value.hint
+
+
+def test_a_scripted_agent_has_nothing_to_play(inspect_file):
+    with pytest.raises(UsageError, match="Inspect tasks have none") as raised:
+        prepare(RunFlags(suites=(f"inspect:{inspect_file(SUMS)}@sums",)))
+    assert "--model" in raised.value.hint
+
+
+def test_without_any_limit_every_trial_still_comes_to_an_end(inspect_file, player):
+    flags = RunFlags(suites=(f"inspect:{inspect_file(SUMS)}@sums",), models=(player,))
+    assert {trial.limits.steps for trial in prepare(flags).plan} == {500}
+    inspect_file(SUMS.replace("version=3", "message_limit=9"))
+    assert {trial.limits.steps for trial in prepare(flags).plan} == {None}
+
+
+def test_equal_ids_and_odd_ones_become_names_of_their_own():
+    from evalkit.engine.inspect_loading import safe_ids
+
+    assert safe_ids(["plain-1", "a/b", "a b", "../x", "ü"]) == (
+        "plain-1",
+        "a-b-c14cddc0",
+        "a-b-c8687a08",
+        "x-d6b96a97",
+        "sample-607474ca",
+    )
+
+
+def test_the_agent_says_that_the_depth_is_that_of_events(inspect_file, run_inspect, capsys):
+    from evalkit.cli.run_table import print_run
+    from evalkit.cli.timeline import print_trial
+
+    run = run_inspect(f"{inspect_file(SUMS)}@sums")
+    print_run(run)
+    assert "depth events: steps are what Inspect's events tell" in capsys.readouterr().out
+    print_trial(*run.trial(run.rows()[0].trial_id), full=False)
+    assert "depth events: the task's own solver worked" in capsys.readouterr().out
