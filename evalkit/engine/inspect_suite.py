@@ -14,11 +14,12 @@ from evalkit.sandbox import SandboxKind
 from evalkit.sandbox.protocol import Environment
 from evalkit.tasks.settings import Settings
 from evalkit.tasks.suite import RunSettings
-from evalkit.trajectory.manifest import Json
 
 if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.dataset import Sample
+
+    from evalkit.trajectory.manifest import Json
 
 PREFIX = "inspect:"
 BACKSTOP = 500

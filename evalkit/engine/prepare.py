@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalkit.engine.agent import Agent, make_agents
 from evalkit.engine.capacity import refuse_oversized
@@ -23,7 +24,13 @@ from evalkit.grading.unsupported import remarks
 from evalkit.project import McpDefaults, Project, RunDefaults, find_project
 from evalkit.sandbox import KINDS, SandboxKind
 from evalkit.tasks.suite import load_suite
-from evalkit.trajectory.manifest import Json
+
+if TYPE_CHECKING:
+    from evalkit.trajectory.manifest import Json
+
+
+def _no_arguments() -> Mapping[str, Json]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +51,7 @@ class RunFlags:
     time_limit_s: float | None = None
     max_trials: int | None = None
     loop: str | None = None
-    task_arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
     """What Inspect tasks are made with."""
 
 
@@ -66,7 +73,7 @@ class Prepared:
     warnings: tuple[str, ...]
     oracle_by_default: bool
     """No model was named anywhere, so the scripted oracle runs."""
-    task_arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
     sandbox_asked: SandboxKind | None = None
     """What was asked for by flag or evalkit.toml, which beats what an Inspect task prefers."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
-from evalkit.engine.plan import Planned
+from evalkit.engine.plan import Planned, PlannedSample
 from evalkit.engine.stopping import Stopping
 from evalkit.engine.trial import RunContext
 from evalkit.trajectory.trial import Trial
@@ -24,7 +25,7 @@ class RunResult:
     """What stopped the harness itself, such as a full disk; None for a run that went to its end."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Running:
     """The run whose trials are being solved."""
 
@@ -33,6 +34,12 @@ class Running:
     context: RunContext
     result: RunResult
     stopping: Stopping
+
+    @cached_property
+    def samples(self) -> Mapping[tuple[str, str, int, str], PlannedSample]:
+        """Trials of Inspect's own tasks by suite, agent, epoch and the sample's own id."""
+        own = (planned for planned in self.plan.values() if isinstance(planned, PlannedSample))
+        return {(one.suite.name, one.agent.id, one.epoch, str(one.task.sample.id)): one for one in own}
 
     @property
     def ends(self) -> bool:

@@ -98,7 +98,7 @@ def _sample(planned: PlannedSample, context: RunContext) -> Sample:
 def _sample_solver(suite: str, agent: str) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         run = running.get()
-        planned = _planned(suite, agent, state)
+        planned = run.samples.get((suite, agent, state.epoch, str(state.sample_id)))
         if run.ends or planned is None:
             return state
         place = place_of_trial(planned, run.context)
@@ -123,14 +123,3 @@ def _sample_solver(suite: str, agent: str) -> Solver:
         return state
 
     return solve
-
-
-def _planned(suite: str, agent: str, state: TaskState) -> PlannedSample | None:
-    for planned in running.get().plan.values():
-        if (
-            isinstance(planned, PlannedSample)
-            and (planned.suite.name, planned.agent.id, planned.epoch) == (suite, agent, state.epoch)
-            and str(planned.task.sample.id) == str(state.sample_id)
-        ):
-            return planned
-    return None

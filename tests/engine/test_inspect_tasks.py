@@ -89,6 +89,16 @@ def test_a_task_is_made_with_arguments(inspect_file, run_inspect):
     assert [trial.status for trial in run.rows()] == ["passed"]
 
 
+def test_the_command_line_reads_values_as_json_where_they_are(inspect_file, player, tmp_path):
+    from typer.testing import CliRunner
+
+    from evalkit.cli.app import app
+
+    words = ["run", f"inspect:{inspect_file(SUMS)}@sums", "--model", player, "--dry-run", "--json"]
+    done = CliRunner().invoke(app, [*words, "-T", "n=1", "-T", "right=It is"])
+    assert [trial["task"].partition("-")[0] for trial in json.loads(done.stdout)["trials"]] == ["first"]
+
+
 def test_a_dry_run_plans_without_running(inspect_file, player):
     prepared = prepare(RunFlags(suites=(f"inspect:{inspect_file(SUMS)}@sums",), models=(player,)))
     assert [trial.task.id.partition("-")[0] for trial in prepared.plan] == ["first", "7"]
@@ -164,6 +174,45 @@ def broken():
     (trial,) = run_inspect(f"{inspect_file(text + one('solver=broken(), scorer=includes()'))}@one").rows()
     assert (trial.status, trial.error_origin) == ("unscored", "task")
     assert "RuntimeError: not today" in trial.error_message
+
+
+def test_a_solver_may_ask_for_its_score_on_the_way(inspect_file, run_inspect):
+    text = """\
+from inspect_ai.scorer import score
+
+@solver
+def twice():
+    async def solve(state, generate):
+        state = await generate(state)
+        (before,) = await score(state)
+        assert before.value == "C"
+        return state
+
+    return solve
+"""
+    (trial,) = run_inspect(f"{inspect_file(text + one('solver=twice(), scorer=includes()'))}@one").rows()
+    assert (trial.status, trial.error_message) == ("passed", None)
+
+
+def test_set_up_and_clean_up_of_the_task_are_done(inspect_file, run_inspect, tmp_path):
+    text = f"""\
+from pathlib import Path
+
+@solver
+def ready():
+    async def solve(state, generate):
+        state.metadata["ready"] = True
+        return state
+
+    return solve
+
+async def tidy(state):
+    Path({str(tmp_path / "tidied")!r}).write_text(str(state.metadata["ready"]))
+"""
+    path = inspect_file(text + one("setup=ready(), cleanup=tidy, scorer=includes()"))
+    (trial,) = run_inspect(f"{path}@one").rows()
+    assert trial.status == "passed"
+    assert (tmp_path / "tidied").read_text() == "True"
 
 
 LOOPING = SUMS.replace(', "It is 3."]', "]")
