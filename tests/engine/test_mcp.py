@@ -15,7 +15,10 @@ from evalkit.engine.start import start
 from evalkit.errors import ConfigError, UsageError
 from evalkit.trajectory.step import Act
 
-SERVER = """\
+SERVER = f"""\
+import sys
+
+sys.path[:] = {sys.path!r}  # a server gets no PYTHONPATH
 try:
     from mcp.server.mcpserver import MCPServer as Server
 except ImportError:  # mcp 1
@@ -28,7 +31,7 @@ def look_up(word: str) -> str:
     "Look a word up."
     if word == "none":
         raise ValueError("no such word")
-    return f"{word} is blue"
+    return word + " is blue"
 
 @server.tool()
 def forget() -> str:
