@@ -36,6 +36,12 @@ def _seconds(given: str) -> float:
     return seconds
 
 
+Suites = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SUITE", help="Suites by name or path, or inspect:FILE.py@task, inspect:package/task."
+    ),
+]
 Models = Annotated[
     list[str] | None,
     typer.Option("--model", "-m", metavar="MODEL,...", help="Models, separated by commas. [scripted/oracle]"),
@@ -67,12 +73,7 @@ Seconds = Annotated[
 
 def run(
     ctx: typer.Context,
-    suites: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SUITE", help="Suites by name or path, or inspect:FILE.py@task, inspect:package/task."
-        ),
-    ] = None,
+    suites: Suites = None,
     model: Models = None,
     thinking: Budgets = None,
     epochs: Annotated[

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -67,6 +68,7 @@ def load_inspect_suite(
         tasks=tasks,
         task=task,
         folder=folder,
+        code=Path(inspect.getfile(inspect.unwrap(found.factory))).absolute().parent,
         run=RunSettings(epochs=task.epochs),
         arguments=arguments,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalkit.sandbox import SandboxKind
@@ -66,6 +67,8 @@ class InspectSuite:
     """As Inspect made it."""
     folder: str
     """Where relative paths of the task start."""
+    code: Path
+    """The folder that the task's code lies in."""
     run: RunSettings
     arguments: Mapping[str, Json]
     """What the task was made with."""

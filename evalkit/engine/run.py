@@ -66,7 +66,7 @@ def run_plan(
         sandbox=sandbox_kind,
         sandbox_runtime=sandbox_runtime,
         readonly=readonly,
-        hidden=(ROOT / "suites", *{one.suite.path for one in plan if isinstance(one, PlannedTrial)}),
+        hidden=_hidden(plan, readonly),
         host=host_class(),
         writer=writer,
         progress=progress,
@@ -96,6 +96,17 @@ def run_plan(
     writer.finish()
     _account_for(plan, logs, result)
     return result
+
+
+def _hidden(plan: Sequence[Planned], readonly: Sequence[Path]) -> tuple[Path, ...]:
+    """What no sandbox may show: tests, solutions, and the right answers in the code of Inspect tasks.
+
+    Code beside folders that evalkit.toml shows to everybody stays visible with them.
+    """
+    own = {one.suite.path for one in plan if isinstance(one, PlannedTrial)}
+    theirs = {one.suite.code for one in plan if isinstance(one, PlannedSample)}
+    shown = {folder for folder in theirs if any(one.is_relative_to(folder) for one in readonly)}
+    return (ROOT / "suites", *own, *(theirs - shown))
 
 
 def _evaluate(tasks: list[inspect_ai.Task], logs: Path, *, at_once: int) -> list[EvalLog]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -290,6 +292,22 @@ def test_a_sample_with_a_sandbox_runs_in_ours(inspect_file, run_inspect, local_s
     assert "given" in act.observation
     assert "made" in act.observation
     assert act.exit_code is None
+
+
+@pytest.mark.local
+def test_the_code_of_the_task_with_its_answers_is_not_shown(inspect_file, run_inspect, local_support):
+    if not os.access("/opt", os.W_OK):
+        pytest.skip("only somebody who may write to /opt, which sandboxes show, can see what is hidden in it")
+    seen = Path("/opt/evalkit-test-of-hidden-code")
+    seen.mkdir()
+    try:
+        path = inspect_file(IN_SANDBOX.replace("cat given.txt", f"ls -A {seen}; cat given.txt"))
+        run = run_inspect(f"{path.rename(seen / 'theirs.py')}@boxed")
+    finally:
+        shutil.rmtree(seen)
+    act = next(step for step in run.trial(run.rows()[0].trial_id)[1] if isinstance(step, Act))
+    assert "given" in act.observation
+    assert "theirs.py" not in act.observation
 
 
 @pytest.mark.local
