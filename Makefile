@@ -12,7 +12,7 @@ UV := $(shell command -v uv 2>/dev/null)
 
 export SNIPPET = import evalkit; steps = evalkit.load("latest").steps.to_pandas(); print(steps[steps.trial_id.str.startswith("fix-off-by-one.oracle")][["step", "kind", "tool", "exit_code", "reasoning"]].to_string(index=False, na_rep="", max_colwidth=60))
 
-.PHONY: demo test check bench live docs setup lock clean
+.PHONY: demo test check bench live docs setup lock clean test-packages
 .DEFAULT_GOAL := demo
 
 demo: $(READY)  ## agents really executing tasks in sandboxes, every thought and action in Parquet
@@ -25,6 +25,21 @@ demo: $(READY)  ## agents really executing tasks in sandboxes, every thought and
 
 test: $(READY)  ## the whole test suite
 	$(BIN)/python -m pytest
+
+# A second environment, because Inspect knows a package by where it is installed; what .venv has, it sees there.
+MORE := build/packages
+test-packages: $(READY)  ## the tests that need inspect-evals and mcp
+ifdef UV
+	uv venv --quiet --clear --python $(BIN)/python $(MORE)
+	uv pip install --quiet --python $(MORE)/bin/python --no-deps --require-hashes -r tests/packages.txt
+else
+	$(BIN)/python -m venv --clear $(MORE)
+	$(MORE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+	  -r tests/packages.txt
+endif
+	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+	  > "$$($(MORE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/beside.pth"
+	$(MORE)/bin/python -m pytest tests/engine/test_inspect_evals.py tests/engine/test_mcp.py
 
 check: $(READY)  ## format, lint, types, import rules, docs
 	$(BIN)/ruff format --check .

@@ -7,12 +7,12 @@ then the bundled ones. Content is only ever found as files here, never imported 
 from __future__ import annotations
 
 import filecmp
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from evalkit import _content
 from evalkit.errors import UsageError
@@ -99,6 +99,22 @@ class SandboxDefaults(_Section):
     """The container runtime of docker sandboxes, such as runsc."""
 
 
+class McpDefaults(_Section):
+    """`[mcp.NAME]`: a server whose tools every agent gets. Either `command` or `url`."""
+
+    command: Text | None = None
+    args: tuple[str, ...] = ()
+    url: Text | None = None
+    tools: tuple[Text, ...] | None = None
+    """Globs of the tools that agents get; all, if not set."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("needs either a command or a url")
+        return self
+
+
 class ProjectSettings(_Section):
     """All of an evalkit.toml."""
 
@@ -107,6 +123,8 @@ class ProjectSettings(_Section):
     sandbox: SandboxDefaults = Field(default_factory=SandboxDefaults)
     tools: tuple[Text, ...] = ()
     """The user's own tools, as `file.py@name`."""
+    mcp: Mapping[str, McpDefaults] = Field(default_factory=dict[str, McpDefaults])
+    """MCP servers by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from evalkit.cli.console import stderr
-from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.plan import Planned
 from evalkit.engine.progress import Progress as Hears
 from evalkit.trajectory.step import Step
 from evalkit.trajectory.trial import Trial
@@ -30,16 +30,16 @@ class _Bar:
     def planned(self, total: int) -> None:
         self._bar.update(self._job, total=total)
 
-    def started(self, planned: PlannedTrial) -> None:
+    def started(self, planned: Planned) -> None:
         self._running.append(planned.task.id)
         self._show()
 
-    def stepped(self, planned: PlannedTrial, step: Step) -> None:
+    def stepped(self, planned: Planned, step: Step) -> None:
         del planned, step
         self._steps += 1
         self._show()
 
-    def finished(self, planned: PlannedTrial, trial: Trial) -> None:
+    def finished(self, planned: Planned, trial: Trial) -> None:
         self._running.remove(planned.task.id)
         self._counts[trial.status] += 1
         self._bar.advance(self._job)
@@ -61,13 +61,13 @@ class _Lines:
     def planned(self, total: int) -> None:
         self._total = total
 
-    def started(self, planned: PlannedTrial) -> None:
+    def started(self, planned: Planned) -> None:
         del planned
 
-    def stepped(self, planned: PlannedTrial, step: Step) -> None:
+    def stepped(self, planned: Planned, step: Step) -> None:
         del planned, step
 
-    def finished(self, planned: PlannedTrial, trial: Trial) -> None:
+    def finished(self, planned: Planned, trial: Trial) -> None:
         del planned, trial
         self._done += 1
         late = time.monotonic() - self._last >= PLAIN_EVERY_S

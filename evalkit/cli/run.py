@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from evalkit.errors import UsageError
 
 if TYPE_CHECKING:
     from evalkit.engine.prepare import Prepared
+    from evalkit.trajectory.manifest import Json
 
 MIN_SECONDS, MAX_SECONDS = 0.001, 1e9
 MAX_DOLLARS = 1e9
@@ -46,6 +48,12 @@ def _dollars(given: str) -> float:
     return dollars
 
 
+Suites = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SUITE", help="Suites by name or path, or inspect:FILE.py@task, inspect:package/task."
+    ),
+]
 Models = Annotated[
     list[str] | None,
     typer.Option("--model", "-m", metavar="MODEL,...", help="Models, separated by commas. [scripted/oracle]"),
@@ -58,6 +66,17 @@ Budgets = Annotated[
 ]
 Pattern = Annotated[
     str | None, typer.Option(help="Only tasks whose id matches this pattern; with ! before it, all others.")
+]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Option("-T", metavar="KEY=VALUE", help="What an Inspect task is made with; may be given often."),
+]
+Loop = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LOOP",
+        help="react, FILE.py@solver or package/solver of Inspect's. [react; Inspect tasks: their own]",
+    ),
 ]
 Seconds = Annotated[
     float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")
@@ -79,9 +98,7 @@ Temperature = Annotated[float | None, typer.Option(min=0, max=100, help="Sent to
 
 def run(
     ctx: typer.Context,
-    suites: Annotated[
-        list[str] | None, typer.Argument(metavar="SUITE", help="Suites by name or path.")
-    ] = None,
+    suites: Suites = None,
     model: Models = None,
     thinking: Budgets = None,
     epochs: Annotated[
@@ -91,6 +108,8 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Folder of the run. [runs/<time>-<suite>]")] = None,
     task: Pattern = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
+    loop: Loop = None,
+    task_arguments: Arguments = None,
     tools: Annotated[Path | None, typer.Option(help="Tool settings, a TOML file.")] = None,
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
@@ -134,6 +153,8 @@ def run(
         temperature=temperature,
         seed=seed,
         max_tokens=max_tokens,
+        loop=loop,
+        task_arguments=_arguments(task_arguments),
     )
     prepared = prepare(flags)
     for warning in prepared.warnings:
@@ -166,6 +187,20 @@ def _start(prepared: Prepared, *, json: bool) -> None:
 
         result = start(prepared, progress)
     end_run(result, json=json)
+
+
+def _arguments(given: list[str] | None) -> dict[str, Json]:
+    """Values are read as JSON where they are JSON, else as text."""
+    found: dict[str, Json] = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"-T {text} gives no value", hint="Write -T key=value.")
+        try:
+            found[name.strip()] = loads(value)
+        except ValueError:
+            found[name.strip()] = value
+    return found
 
 
 def _split(values: list[str] | None, what: str) -> tuple[str, ...]:

@@ -83,6 +83,9 @@ def print_run(run: Run) -> None:
     if missing := _missing(run, trials):
         text = f"{missing} of {len(run.manifest.planned)} planned trials have no row: {_why_missing(run)}"
         console.print(text, markup=False, soft_wrap=True)
+    if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
+        text = f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
+        console.print(printable(text), markup=False, soft_wrap=True)
     for trial in trials:
         if trial.status == "unscored":
             line = printable((trial.error_message or "unknown reason").splitlines()[0])
@@ -208,6 +211,7 @@ def _trial_as_json(trial: Trial) -> dict[str, object]:
         "reward": trial.reward,
         "checks": dict(trial.checks) if trial.checks is not None else None,
         "stop_reason": trial.stop_reason,
+        "depth": trial.depth,
         "error_origin": trial.error_origin,
         "error_message": trial.error_message,
         "model_calls": trial.model_calls,

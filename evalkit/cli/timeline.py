@@ -49,6 +49,9 @@ def _head(console: Console, trial: Trial) -> None:
     place = trial.sandbox or "unknown"
     runtime = f" ({trial.sandbox_runtime})" if trial.sandbox_runtime else ""
     _line(console, f"sandbox {place}{runtime}  graded {trial.grader_mode or 'unknown'}")
+    if trial.depth == "events":
+        loop = "the task's own solver" if trial.agent_loop == "task" else f"the loop {trial.agent_loop}"
+        _line(console, f"depth events: {loop} worked, and steps are what Inspect's events tell of it")
     clocks = {
         "queue": trial.queue_s,
         "start": trial.start_s,

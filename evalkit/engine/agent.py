@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evalkit.engine.own_code import OwnCode
 from evalkit.engine.tool_settings import ToolSettings
 from evalkit.errors import UsageError
 from evalkit.models.name import ModelName, parse_model
@@ -27,6 +28,8 @@ class Agent:
     sampling: Sampling = field(default_factory=Sampling)
     base_url: str | None = None
     """Where the model is asked; None: where its provider is."""
+    own: OwnCode = field(default_factory=OwnCode)
+    """Code of the user's own that is part of it."""
 
     @property
     def id(self) -> str:
@@ -36,6 +39,8 @@ class Agent:
             name += f"@{self.thinking}"
         if self.tool_settings.id != "default":
             name += f"+{self.tool_settings.id}"
+        if self.own.id:
+            name += f"+{self.own.id}"
         return name + self.sampling.suffix
 
     @property
@@ -54,6 +59,8 @@ class Agent:
         }
         if self.base_url is not None:
             parts["base_url"] = self.base_url
+        if self.own.parts:
+            parts["own"] = self.own.parts
         return {**parts, **self.sampling.parts}
 
 
@@ -61,6 +68,7 @@ def make_agents(
     models: Sequence[str],
     thinking: Sequence[str],
     tool_settings: ToolSettings,
+    own: OwnCode | None = None,
     *,
     sampling: Sampling | None = None,
     base_url: str | None = None,
@@ -77,10 +85,12 @@ def make_agents(
         for asked in thinking or ("default",):
             agent = Agent(
                 model=model,
+                loop=own.loop.name if own and own.loop else "react",
                 thinking=parse_thinking(asked),
                 tool_settings=tool_settings,
                 sampling=sampling if sampling and model.route != "scripted" else Sampling(),
                 base_url=None if model.route == "scripted" else base_url,
+                own=own or OwnCode(),
             )
             agents.setdefault(agent.id, agent)
     return tuple(agents.values())

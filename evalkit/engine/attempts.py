@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from inspect_ai.hooks import ModelRetry
+from inspect_ai.model import GenerateConfig
 from tenacity import RetryCallState, RetryError, wait_exponential_jitter
 from tenacity.wait import wait_base
 
@@ -19,6 +20,7 @@ from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.errors import EvalkitError, ModelError
 from evalkit.models.budget import Spent
 from evalkit.models.failure import EndpointFailure
+from evalkit.models.sampling import Sampling
 from evalkit.trajectory.canonical import canonical_json
 
 MAX_RETRIES = 5
@@ -80,6 +82,16 @@ class Attempts:
 
 
 current_attempts: ContextVar[Attempts | None] = ContextVar("evalkit_current_attempts", default=None)
+
+
+def model_config(sampling: Sampling) -> GenerateConfig:
+    """What a model is asked with, and how often at most."""
+    return GenerateConfig(
+        max_retries=MAX_RETRIES,
+        temperature=sampling.temperature,
+        seed=sampling.seed,
+        max_tokens=sampling.max_tokens,
+    )
 
 
 class RetryWait(wait_base):

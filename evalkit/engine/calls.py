@@ -12,7 +12,7 @@ from inspect_ai.tool import Tool, ToolCall
 
 from evalkit.engine.answer import raw_arguments
 from evalkit.engine.recorder import Recorder, Stopwatch
-from evalkit.engine.tools import CallTrace, Ending, current_call
+from evalkit.engine.traces import CallTrace, Ending, current_call
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import Act, ErrorKind
@@ -59,18 +59,18 @@ async def run_call(
     try:
         executed = await execute_tools([alone], tools, max_output=_UNCUT)
     except anyio.get_cancelled_exc_class():
-        recorder.add(_act(recorder.next, call, position, trace, watch, raw=raw, error_kind="limit"))
+        recorder.add(act_step(recorder.next, call, position, trace, watch, raw=raw, error_kind="limit"))
         raise
     finally:
         current_call.reset(token)
     answer = next((m for m in executed.messages if isinstance(m, ChatMessageTool)), None)
-    kind = _error_kind(answer, trace)
+    kind = error_kind(answer, trace)
     digest = await sandbox.workspace_digest() if trace.result is not None else None
     number = recorder.next
     recorder.add(
-        _act(number, call, position, trace, watch, raw=raw, error_kind=kind, answer=answer, digest=digest)
+        act_step(number, call, position, trace, watch, raw=raw, error_kind=kind, answer=answer, digest=digest)
     )
-    _events(recorder, trace, number)
+    call_events(recorder, trace, number)
     return Done(tuple(executed.messages), trace.ended)
 
 
@@ -88,18 +88,19 @@ def _json(call: ToolCall) -> str | None:
         return None
 
 
-def _act(
+def act_step(
     number: int,
     call: ToolCall,
     position: tuple[int, int],
     trace: CallTrace,
     watch: Stopwatch,
     *,
-    raw: str | None,
+    raw: str | None = None,
     error_kind: ErrorKind | None,
     answer: ChatMessageTool | None = None,
     digest: str | None = None,
 ) -> Act:
+    """One call as a step. Arguments that did not parse are kept as they came."""
     result = trace.result
     arguments = _json(call)
     return Act(
@@ -133,7 +134,8 @@ def _shown(answer: ChatMessageTool | None) -> str | None:
     return answer.text
 
 
-def _error_kind(answer: ChatMessageTool | None, trace: CallTrace) -> ErrorKind | None:
+def error_kind(answer: ChatMessageTool | None, trace: CallTrace) -> ErrorKind | None:
+    """What kept a call from doing what it was asked for; None for one that went through."""
     if trace.result is not None and trace.result.timed_out:
         return "timeout"
     if trace.result is not None and trace.result.shell_lost:
@@ -147,7 +149,8 @@ def _error_kind(answer: ChatMessageTool | None, trace: CallTrace) -> ErrorKind |
     return None
 
 
-def _events(recorder: Recorder, trace: CallTrace, act: int) -> None:
+def call_events(recorder: Recorder, trace: CallTrace, act: int) -> None:
+    """Record what happened beside a call, after its step."""
     result = trace.result
     if result is not None and result.late:
         recorder.event("background_output", canonical_json({"text": result.late}), parent=act)

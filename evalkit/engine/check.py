@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalkit.engine.finding import ORACLE_TIMES, Finding, judge
-from evalkit.engine.plan import Asked, PlannedTrial, make_plan
+from evalkit.engine.plan import Asked, Planned, make_plan
 from evalkit.engine.prepare import Prepared
 from evalkit.engine.progress import Progress
 from evalkit.engine.start import start
 
 
-def check_plan(prepared: Prepared, task: str | None) -> tuple[PlannedTrial, ...]:
+def check_plan(prepared: Prepared, task: str | None) -> tuple[Planned, ...]:
     """The trials that prove a suite: the oracle twice and nop once on every task."""
     oracle = [agent for agent in prepared.agents if agent.model.name == "oracle"]
     nop = [agent for agent in prepared.agents if agent.model.name == "nop"]

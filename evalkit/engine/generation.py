@@ -16,7 +16,7 @@ from inspect_ai.model import (
 )
 
 from evalkit.engine.answer import Facts, facts_of
-from evalkit.engine.attempts import Attempts
+from evalkit.engine.recorder import Stopwatch
 from evalkit.models.prices import cost_of
 from evalkit.models.rates import Price
 from evalkit.models.reconcile import reconcile
@@ -35,15 +35,21 @@ class _Said:
 
 
 def think_step(
-    number: int, messages: Sequence[ChatMessage], output: ModelOutput, facts: Facts, attempts: Attempts
+    number: int,
+    messages: Sequence[ChatMessage],
+    output: ModelOutput,
+    facts: Facts,
+    watch: Stopwatch,
+    *,
+    retries: int | None,
 ) -> Think:
     """Record one generation. Counts that the provider did not report stay None."""
     usage = facts.usage or Usage()
     said = _said(output.message if output.choices else None)
     return Think(
         step=number,
-        started_at=attempts.watch.started_at,
-        duration_s=attempts.watch.seconds,
+        started_at=watch.started_at,
+        duration_s=watch.seconds,
         reasoning=said.reasoning,
         reasoning_tokens=usage.reasoning_tokens,
         reasoning_visibility=_visibility(said.visibility, usage),
@@ -56,7 +62,7 @@ def think_step(
         finish_reason=output.stop_reason if output.choices else None,
         model_served=output.model or None,
         request_digest=_request_digest(messages),
-        retries=attempts.failed,
+        retries=retries,
         blocks=canonical_json(list(facts.blocks)) if facts.blocks and said.blocks else said.blocks,
     )
 

@@ -27,8 +27,8 @@ from evalkit.sandbox import SandboxKind, open_sandbox
 from evalkit.sandbox.protocol import Environment, Sandbox
 
 _READ_CAP = 100 * 1024 * 1024
-_FOREIGN = Environment(workdir="/workspace", network=False)
-_COMPOSE = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+FOREIGN = Environment(workdir="/workspace", network=False)
+COMPOSE_FILES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
 
 
 class SandboxRequest(BaseModel):
@@ -85,9 +85,9 @@ class InspectSandbox(SandboxEnvironment):
     def _foreign(cls, config: SandboxEnvironmentConfigType | None) -> Environment:
         """What somebody else's task asks for: nothing, or a Dockerfile. Raises UsageError for anything else."""
         if config is None:
-            return _FOREIGN
+            return FOREIGN
         if cls.kind == "docker" and isinstance(config, str) and "Dockerfile" in Path(config).name:
-            return replace(_FOREIGN, workdir="", dockerfile=Path(config).absolute())
+            return replace(FOREIGN, workdir="", dockerfile=Path(config).absolute())
         named = config if isinstance(config, str) else type(config).__name__
         raise UsageError(
             f"the {cls.kind} sandbox cannot be made from {named}",
@@ -97,7 +97,7 @@ class InspectSandbox(SandboxEnvironment):
     @classmethod
     def config_files(cls) -> list[str]:
         """Files beside a task that say what its sandbox is made from; a compose file is found so that it is refused."""
-        return [*_COMPOSE, "Dockerfile"] if cls.kind == "docker" else []
+        return [*COMPOSE_FILES, "Dockerfile"] if cls.kind == "docker" else []
 
     @classmethod
     async def sample_cleanup(

@@ -10,7 +10,7 @@ from typing import Literal, TypedDict, TypeVar
 
 from evalkit.engine.boundary import Failure
 from evalkit.engine.loop import Outcome
-from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.plan import Planned
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.spending import Spending
 from evalkit.grading.verdict import Verdict
@@ -52,7 +52,7 @@ class Ledger:
             setattr(self, phase, (before or 0.0) + watch.seconds)
 
     def trial(
-        self, planned: PlannedTrial, *, run_id: str, sandbox: str, host: str, recorder: Recorder
+        self, planned: Planned, *, run_id: str, sandbox: str | None, host: str, recorder: Recorder
     ) -> Trial:
         """The finished row."""
         thinks, acts = recorder.thinks, recorder.acts
@@ -73,6 +73,7 @@ class Ledger:
             skills=tuple(task.settings.skills),
             difficulty=task.settings.difficulty,
             agent_loop=agent.loop,
+            depth=planned.depth,
             model=str(agent.model),
             model_served=_last(think.model_served for think in thinks),
             thinking=agent.thinking.asked,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalkit.engine.recorder import Recorder
+from evalkit.models.budget import Spent
+from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.trial import StopReason
 
 
@@ -26,6 +28,18 @@ class AgentLimits:
         if self.tokens is not None and tokens_spent(recorder) >= self.tokens:
             return "token_limit"
         return None
+
+
+def note_spent(recorder: Recorder, spent: Spent) -> StopReason:
+    """Record that too little money is left for another call, and say how the agent's part has ended."""
+    detail = {
+        "limit": "cost_limit",
+        "of": spent.which,
+        "limit_usd": spent.limit_usd,
+        "spent_usd": spent.realised_usd,
+    }
+    recorder.event("limit", canonical_json(detail))
+    return "cost_limit"
 
 
 def tokens_spent(recorder: Recorder) -> int:

@@ -22,10 +22,10 @@ from evalkit.engine.answer import refusal_in
 from evalkit.engine.attempts import Attempts
 from evalkit.engine.calls import run_call
 from evalkit.engine.generation import facts_about, think_step
-from evalkit.engine.limits import AgentLimits, tokens_spent
+from evalkit.engine.limits import AgentLimits, note_spent, tokens_spent
 from evalkit.engine.recorder import Recorder
 from evalkit.engine.spending import Spending
-from evalkit.engine.tools import Ending
+from evalkit.engine.traces import Ending
 from evalkit.errors import ModelError
 from evalkit.models.budget import Spent
 from evalkit.sandbox.protocol import Sandbox
@@ -80,7 +80,7 @@ async def react(given: LoopInput) -> Outcome:
         try:
             output = await _generate(given, messages)
         except Spent as spent:
-            reached = _spent(recorder, spent)
+            reached = note_spent(recorder, spent)
             break
         if output.empty:
             raise ModelError("the model returned no choice at all")
@@ -102,17 +102,6 @@ async def react(given: LoopInput) -> Outcome:
     else:
         recorder.event("limit", canonical_json({"limit": reached, "tokens": tokens_spent(recorder)}))
     return Outcome(reached)
-
-
-def _spent(recorder: Recorder, spent: Spent) -> StopReason:
-    detail = {
-        "limit": "cost_limit",
-        "of": spent.which,
-        "limit_usd": spent.limit_usd,
-        "spent_usd": spent.realised_usd,
-    }
-    recorder.event("limit", canonical_json(detail))
-    return "cost_limit"
 
 
 def _answer_open_calls(messages: list[ChatMessage]) -> None:
@@ -153,7 +142,9 @@ async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutpu
         return output
     facts = facts_about(output, given.spending.price)
     given.spending.add(facts)
-    given.recorder.add(think_step(given.recorder.next, messages, output, facts, attempts))
+    given.recorder.add(
+        think_step(given.recorder.next, messages, output, facts, attempts.watch, retries=attempts.failed)
+    )
     return output
 
 

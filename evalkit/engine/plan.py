@@ -4,27 +4,61 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, TypeVar
 
 from evalkit.engine.agent import Agent
+from evalkit.engine.inspect_suite import InspectSuite, InspectTask
 from evalkit.engine.limits import AgentLimits
+from evalkit.engine.own_code import OwnCode
 from evalkit.errors import UsageError
 from evalkit.grading.unsupported import refuse_unsupported, refuse_without_docker
 from evalkit.sandbox import SandboxKind
-from evalkit.tasks.suite import Suite
+from evalkit.tasks.settings import Settings
+from evalkit.tasks.suite import RunSettings, Suite
 from evalkit.tasks.task import Task
 from evalkit.trajectory.canonical import canonical_json
 
 DEFAULT_STEP_LIMIT = 50
 
 
+class PlannedSuite(Protocol):
+    """What a plan needs to know of any suite."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str | None: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def run(self) -> RunSettings: ...
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
+
+
+class PlannedTask(Protocol):
+    """What a plan needs to know of any task."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def grading_mode(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
-class PlannedTrial:
+class Planned:
     """One row of the plan: (suite, task, variant, epoch, agent), and the attempt at it."""
 
-    suite: Suite
-    task: Task
+    suite: PlannedSuite
+    task: PlannedTask
     agent: Agent
     epoch: int
     limits: AgentLimits
@@ -37,6 +71,27 @@ class PlannedTrial:
         digest = hashlib.sha256(canonical_json(row).encode()).hexdigest()
         agent = self.agent.id.rpartition("/")[2]
         return f"{self.task.id}.{agent}.{self.epoch}.{digest[:8]}"
+
+    @property
+    def depth(self) -> Literal["own", "events"]:
+        """Whether our own loop records every step, or steps are what Inspect's events tell."""
+        return "own" if self.agent.loop == "react" else "events"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTrial(Planned):
+    """A trial of one of evalkit's own tasks."""
+
+    suite: Suite
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSample(Planned):
+    """A trial of a sample of an Inspect task."""
+
+    suite: InspectSuite
+    task: InspectTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +107,29 @@ class Asked:
     token_limit: int | None = None
     time_limit_s: float | None = None
     sandbox: SandboxKind = "local"
+    loop: str | None = None
+    """None: our own on our tasks, a task's own solver on Inspect's."""
 
 
-def make_plan(suites: Sequence[Suite], agents: Sequence[Agent], asked: Asked) -> tuple[PlannedTrial, ...]:
+AnySuite = Suite | InspectSuite
+
+
+def tasks_of(plan: Iterable[Planned]) -> tuple[Task, ...]:
+    """Each of our own tasks of a plan once."""
+    return tuple({trial.task.path: trial.task for trial in plan if isinstance(trial, PlannedTrial)}.values())
+
+
+def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked) -> tuple[Planned, ...]:
     """Every task of every suite x agent x epoch, in that order, epochs innermost.
 
     Raises UsageError where nothing matches, or a task asks for what cannot be honoured.
     """
-    trials: list[PlannedTrial] = []
+    trials: list[Planned] = []
     for suite in suites:
-        for task in _chosen(suite, asked):
+        if isinstance(suite, InspectSuite):
+            trials += _samples(suite, agents, asked)
+            continue
+        for task in _chosen(suite.tasks, asked):
             refuse_unsupported(task)
             if asked.sandbox == "local":
                 refuse_without_docker(task)
@@ -81,11 +149,41 @@ def make_plan(suites: Sequence[Suite], agents: Sequence[Agent], asked: Asked) ->
     return tuple(trials)
 
 
-def _chosen(suite: Suite, asked: Asked) -> tuple[Task, ...]:
+def _samples(suite: InspectSuite, agents: Sequence[Agent], asked: Asked) -> list[Planned]:
+    """Limits of the Inspect task's own hold beside those that are asked for here."""
+    for agent in agents:
+        if agent.model.route == "scripted":
+            raise UsageError(
+                f"{agent.model} cannot work on the Inspect task {suite.name}: it plays a task's own solution, and "
+                "Inspect tasks have none",
+                where=suite.source,
+                hint="Name a model: --model PROVIDER/MODEL.",
+            )
+    own = [agent if asked.loop else replace(agent, loop="task", own=OwnCode()) for agent in agents]
+    steps = asked.step_limit or (DEFAULT_STEP_LIMIT if asked.loop else suite.backstop)
+    limits = AgentLimits(steps=steps, tokens=asked.token_limit, time_s=asked.time_limit_s)
+    epochs = asked.epochs or suite.run.epochs or 1
+    return [
+        PlannedSample(suite=suite, task=task, agent=agent, epoch=epoch, limits=limits)
+        for task in _chosen(suite.tasks, asked)
+        for agent in own
+        for epoch in range(1, epochs + 1)
+    ]
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+N = TypeVar("N", bound=_Named)
+
+
+def _chosen(tasks: Sequence[N], asked: Asked) -> tuple[N, ...]:
     pattern = asked.task or "*"
     wanted = not pattern.startswith("!")
     glob = pattern.removeprefix("!")
-    matching = [task for task in suite.tasks if fnmatch.fnmatchcase(task.id, glob) is wanted]
+    matching = [task for task in tasks if fnmatch.fnmatchcase(task.id, glob) is wanted]
     return tuple(matching[: asked.limit])
 
 

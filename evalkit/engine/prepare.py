@@ -7,21 +7,31 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
 from evalkit.engine.capacity import refuse_oversized
-from evalkit.engine.plan import Asked, PlannedTrial, make_plan
+from evalkit.engine.inspect_suite import PREFIX
+from evalkit.engine.own_code import OwnCode
+from evalkit.engine.plan import AnySuite, Asked, Planned, PlannedSuite, make_plan, tasks_of
 from evalkit.engine.tool_settings import load_tool_settings
 from evalkit.errors import UsageError
 from evalkit.grading.unsupported import remarks
 from evalkit.models.sampling import Sampling
-from evalkit.project import Project, RunDefaults, find_project
+from evalkit.project import McpDefaults, Project, RunDefaults, find_project
 from evalkit.sandbox import KINDS, SandboxKind
-from evalkit.tasks.suite import Suite, load_suite
+from evalkit.tasks.suite import load_suite
+
+if TYPE_CHECKING:
+    from evalkit.trajectory.manifest import Json
+
+
+def _no_arguments() -> Mapping[str, Json]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,15 +57,18 @@ class RunFlags:
     temperature: float | None = None
     seed: int | None = None
     max_tokens: int | None = None
+    loop: str | None = None
+    task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
+    """What Inspect tasks are made with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A run that is ready to start."""
 
-    suites: tuple[Suite, ...]
+    suites: tuple[AnySuite, ...]
     agents: tuple[Agent, ...]
-    plan: tuple[PlannedTrial, ...]
+    plan: tuple[Planned, ...]
     sandbox: SandboxKind
     sandbox_runtime: str | None
     """The container runtime that evalkit.toml names; None: the engine's default."""
@@ -71,6 +84,9 @@ class Prepared:
     warnings: tuple[str, ...]
     oracle_by_default: bool
     """No model was named anywhere, so the scripted oracle runs."""
+    task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
+    sandbox_asked: SandboxKind | None = None
+    """What was asked for by flag or evalkit.toml, which beats what an Inspect task prefers."""
 
     @property
     def cost_ceiling_usd(self) -> float | None:
@@ -98,14 +114,20 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     if not names:
         known = ", ".join(project.names("suites"))
         raise UsageError("no suite was named", hint=f"Try: evalkit run core. Known suites: {known}.")
-    suites = tuple(load_suite(project.resolve("suites", name)) for name in names)
+    insisted = flags.sandbox or settings.sandbox
+    sandbox = _sandbox(insisted or "local")
+    asked_kind = sandbox if insisted else None
+    suites = tuple(_suite(project, name, flags.task_arguments, asked_kind) for name in names)
     _refuse_doubles(suites)
+    loop = flags.loop or settings.loop
+    own = _own_code(project, loop, with_tools=use_defaults)
     models = flags.models or settings.models
     tools = flags.tools or _in_project(project, settings.tool_settings)
     agents = make_agents(
         models or ("scripted/oracle",),
         flags.thinking or settings.thinking,
         load_tool_settings(tools),
+        own,
         sampling=_sampling(flags, settings),
         base_url=flags.base_url or settings.base_url,
     )
@@ -115,7 +137,6 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     of_trial = flags.trial_cost_limit or settings.trial_cost_limit
     if limit is not None or of_trial is not None:
         check_cost_limits(agents)
-    sandbox = _sandbox(flags.sandbox or settings.sandbox or "local")
     asked = Asked(
         sandbox=sandbox,
         task=flags.task or settings.task,
@@ -124,12 +145,13 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         step_limit=flags.step_limit or settings.step_limit,
         token_limit=flags.token_limit or settings.token_limit,
         time_limit_s=flags.time_limit_s or settings.time_limit_s,
+        loop=loop,
     )
     plan = make_plan(suites, agents, asked)
-    refuse_oversized((trial.task for trial in plan), sandbox)
+    refuse_oversized(tasks_of(plan), sandbox)
     return Prepared(
         suites=suites,
-        agents=agents,
+        agents=tuple({trial.agent.id: trial.agent for trial in plan}.values()),
         plan=plan,
         sandbox=sandbox,
         sandbox_runtime=_runtime(project, sandbox),
@@ -138,8 +160,10 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         trial_cost_limit_usd=of_trial,
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
-        warnings=_warnings(suites, plan),
+        warnings=(*_warnings(suites, plan), *_host_warnings(own)),
         oracle_by_default=not models,
+        task_arguments=flags.task_arguments,
+        sandbox_asked=asked_kind,
     )
 
 
@@ -151,10 +175,37 @@ def _sampling(flags: RunFlags, settings: RunDefaults) -> Sampling:
     )
 
 
-def _warnings(suites: Sequence[Suite], plan: Sequence[PlannedTrial]) -> tuple[str, ...]:
-    tasks = {trial.task.path: trial.task for trial in plan}
+def _suite(project: Project, name: str, arguments: Mapping[str, Json], asked: SandboxKind | None) -> AnySuite:
+    if not name.startswith(PREFIX):
+        return load_suite(project.resolve("suites", name))
+    from evalkit.engine.inspect_loading import load_inspect_suite
+
+    return load_inspect_suite(name, arguments, asked)
+
+
+def _own_code(project: Project, loop: str | None, *, with_tools: bool) -> OwnCode:
+    """The user's own loop and tools; none of it costs anything where there is none."""
+    tools = project.settings.tools if with_tools else ()
+    servers: Mapping[str, McpDefaults] = project.settings.mcp if with_tools else {}
+    if loop in {None, "react"} and not tools and not servers:
+        return OwnCode()
+    from evalkit.engine.own_parts import own_code
+
+    return own_code(project, loop, tools, servers)
+
+
+def _warnings(suites: Sequence[PlannedSuite], plan: Sequence[Planned]) -> tuple[str, ...]:
     loading = [warning for suite in suites for warning in suite.warnings]
-    return (*loading, *(remark for task in tasks.values() for remark in remarks(task)))
+    return (*loading, *(remark for task in tasks_of(plan) for remark in remarks(task)))
+
+
+def _host_warnings(own: OwnCode) -> tuple[str, ...]:
+    names = [
+        *(tool.name for tool in own.tools),
+        *(f"those of the MCP server {one.name}" for one in own.servers),
+    ]
+    said = "tools of your own run on this machine, outside every sandbox, with all that you may do"
+    return (f"{said}: {', '.join(names)}",) if names else ()
 
 
 def _sandbox(kind: str) -> SandboxKind:
@@ -177,27 +228,25 @@ def _runtime(project: Project, sandbox: SandboxKind) -> str | None:
     return runtime
 
 
-def _refuse_doubles(suites: Sequence[Suite]) -> None:
-    paths: dict[str, Path] = {}
+def _refuse_doubles(suites: Sequence[PlannedSuite]) -> None:
+    paths: dict[str, str] = {}
     for suite in suites:
         if suite.name in paths:
             raise UsageError(
-                f"two suites are called '{suite.name}': {paths[suite.name]} and {suite.path}",
+                f"two suites are called '{suite.name}': {paths[suite.name]} and {suite.source}",
                 hint="Give each suite a name of its own, and name each only once.",
             )
-        paths[suite.name] = suite.path
+        paths[suite.name] = suite.source
 
 
 def _refuse_later(project: Project) -> None:
     """What evalkit.toml may say but this version cannot do is refused by name, never ignored."""
     run = project.settings.run
     later = {
-        "run.loop": run.loop not in {None, "react"},
         "run.approvals": run.approvals is not None,
         "run.faults": run.faults is not None,
         "run.executor": run.executor is not None,
         "run.thinking_nearest": bool(run.thinking_nearest),
-        "tools": bool(project.settings.tools),
     }
     named = [name for name, present in later.items() if present]
     if named:
@@ -217,12 +266,12 @@ def _refuse_thinking(agents: Sequence[Agent]) -> None:
             )
 
 
-def _suites_cost_limit(suites: Sequence[Suite]) -> float | None:
+def _suites_cost_limit(suites: Sequence[PlannedSuite]) -> float | None:
     asked = [suite.run.cost_limit for suite in suites if suite.run.cost_limit is not None]
     return min(asked, default=None)
 
 
-def _suites_max(suites: Sequence[Suite]) -> int | None:
+def _suites_max(suites: Sequence[PlannedSuite]) -> int | None:
     asked = [suite.run.max_trials for suite in suites if suite.run.max_trials is not None]
     return min(asked) if asked else None
 
@@ -231,7 +280,7 @@ def _in_project(project: Project, path: str | Path | None) -> Path | None:
     return None if path is None else project.root / path
 
 
-def _default_out(suites: Sequence[Suite]) -> Path:
+def _default_out(suites: Sequence[PlannedSuite]) -> Path:
     name = "+".join(suite.name.replace("/", "-") for suite in suites)
     first = Path("runs") / f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{name}"
     further = (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))

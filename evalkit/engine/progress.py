@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.plan import Planned
 from evalkit.trajectory.step import Step
 from evalkit.trajectory.trial import Trial
 
@@ -16,14 +16,14 @@ class Progress(Protocol):
         """So many trials will be run."""
         ...
 
-    def started(self, planned: PlannedTrial) -> None:
+    def started(self, planned: Planned) -> None:
         """A trial left the queue."""
         ...
 
-    def stepped(self, planned: PlannedTrial, step: Step) -> None:
+    def stepped(self, planned: Planned, step: Step) -> None:
         """A step was recorded."""
         ...
 
-    def finished(self, planned: PlannedTrial, trial: Trial) -> None:
+    def finished(self, planned: Planned, trial: Trial) -> None:
         """A trial was committed."""
         ...

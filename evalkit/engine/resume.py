@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from evalkit.engine.agent import Agent
+from evalkit.engine.inspect_suite import PREFIX, InspectSuite
 from evalkit.engine.limits import AgentLimits
-from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.own_code import OwnCode
+from evalkit.engine.plan import AnySuite, Planned, PlannedSample, PlannedTrial
 from evalkit.engine.tool_settings import ToolSettings
 from evalkit.errors import NotComparable, Origin
 from evalkit.models.name import parse_model
 from evalkit.models.sampling import Sampling
 from evalkit.models.thinking import Thinking
-from evalkit.tasks.suite import Suite, load_suite
-from evalkit.tasks.task import Task
-from evalkit.trajectory.manifest import AgentEntry, PlannedRow, RunManifest
+from evalkit.sandbox import SandboxKind
+from evalkit.tasks.suite import load_suite
+from evalkit.trajectory.manifest import AgentEntry, Json, PlannedRow, RunManifest, SuiteEntry
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
 
@@ -29,51 +31,43 @@ def can_be_tried_again(trial: Trial) -> bool:
     return trial.status == "unscored" and trial.error_origin in INFRASTRUCTURE
 
 
-def remaining(run: Run) -> tuple[PlannedTrial, ...]:
+def remaining(run: Run) -> tuple[Planned, ...]:
     """The planned rows that are missing, as a first attempt, or unscored by infrastructure, as a further one.
 
     Raises NotComparable where a suite or an agent is no longer what the run began with.
     """
     manifest = run.manifest
-    suites = {entry.name: _suite(entry.name, entry.source, entry.digest) for entry in manifest.suites}
-    tasks = {(name, task.id): task for name, suite in suites.items() for task in suite.tasks}
+    suites = {entry.name: _suite(entry, manifest) for entry in manifest.suites}
     agents = {entry.id: _agent(entry) for entry in manifest.agents}
     done = {_row(trial): trial for trial in run.rows()}
-    left: list[PlannedTrial] = []
+    left: list[Planned] = []
     for row in manifest.planned:
         trial = done.get((row.suite, row.task_id, row.variant, row.epoch, row.agent))
         if trial is not None and not can_be_tried_again(trial):
             continue
         attempt = 1 if trial is None else trial.attempt + 1
-        left.append(
-            PlannedTrial(
-                suite=suites[row.suite],
-                task=tasks[row.suite, row.task_id],
-                agent=agents[row.agent],
-                epoch=row.epoch,
-                limits=_limits(manifest, row),
-                variant=row.variant,
-                attempt=attempt,
-            )
-        )
+        left.append(_planned(suites[row.suite], row, agents[row.agent], _limits(manifest, row), attempt))
     return tuple(left)
 
 
-def tasks_of(plan: Iterable[PlannedTrial]) -> tuple[Task, ...]:
-    """Each task of a plan once."""
-    return tuple({trial.task.path: trial.task for trial in plan}.values())
+def _planned(suite: AnySuite, row: PlannedRow, agent: Agent, limits: AgentLimits, attempt: int) -> Planned:
+    if isinstance(suite, InspectSuite):
+        sample = next(task for task in suite.tasks if task.id == row.task_id)
+        return PlannedSample(suite, sample, agent, row.epoch, limits, row.variant, attempt)
+    return PlannedTrial(suite, suite.task(row.task_id), agent, row.epoch, limits, row.variant, attempt)
 
 
 def _row(trial: Trial) -> tuple[str, str, str, int, str]:
     return (trial.suite, trial.task_id, trial.variant, trial.epoch, trial.agent)
 
 
-def _suite(name: str, source: str | None, digest: str | None) -> Suite:
+def _suite(entry: SuiteEntry, manifest: RunManifest) -> AnySuite:
+    name, source, digest = entry.name, entry.source, entry.digest
     if source is None:
         raise NotComparable(
             f"the run does not say where its suite '{name}' is", hint="Imported runs cannot be resumed."
         )
-    suite = load_suite(Path(source))
+    suite = _load(source, manifest)
     if suite.digest != digest:
         raise NotComparable(
             f"the suite '{name}' has changed since the run began: {suite.digest[:12]} is not {(digest or '?')[:12]}",
@@ -81,6 +75,16 @@ def _suite(name: str, source: str | None, digest: str | None) -> Suite:
             hint="Restore the suite as it was, or start a new run.",
         )
     return suite
+
+
+def _load(source: str, manifest: RunManifest) -> AnySuite:
+    if not source.startswith(PREFIX):
+        return load_suite(Path(source))
+    from evalkit.engine.inspect_loading import load_inspect_suite
+
+    arguments = cast("Mapping[str, Json]", manifest.settings.get("task_arguments", {}))
+    insisted = cast("SandboxKind | None", manifest.settings.get("sandbox_asked"))
+    return load_inspect_suite(source, arguments, insisted)
 
 
 def _agent(entry: AgentEntry) -> Agent:
@@ -92,11 +96,13 @@ def _agent(entry: AgentEntry) -> Agent:
         tool_settings=ToolSettings.model_validate(settings["tool_settings"]),
         sampling=_sampling(settings),
         base_url=None if settings.get("base_url") is None else str(settings["base_url"]),
+        own=_own_code(entry),
     )
     if agent.digest != entry.digest:
         raise NotComparable(
             f"the agent {entry.id} is no longer what it was when the run began",
-            hint="Resume with the version of evalkit that began the run, or start a new run.",
+            hint="Resume with the version of evalkit, and of your own loop and tools, that began the run, or start a "
+            "new run.",
         )
     return agent
 
@@ -108,6 +114,16 @@ def _sampling(settings: Mapping[str, object]) -> Sampling:
         seed=seed if isinstance(seed, int) else None,
         max_tokens=most if isinstance(most, int) else None,
     )
+
+
+def _own_code(entry: AgentEntry) -> OwnCode:
+    """The user's own code, as it is now: what has changed since gives the agent another digest."""
+    own = OwnCode.from_parts(cast("Mapping[str, Any]", entry.settings.get("own", {})))
+    if own == OwnCode():
+        return own
+    from evalkit.engine.own_parts import again
+
+    return again(own)
 
 
 def _limits(manifest: RunManifest, row: PlannedRow) -> AgentLimits:

@@ -9,8 +9,7 @@ import platform
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import inspect_ai
@@ -22,14 +21,18 @@ from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
 from evalkit._content import ROOT
 from evalkit.engine.agent import Agent
+from evalkit.engine.attempts import model_config
 from evalkit.engine.capacity import Capacity
 from evalkit.engine.cost_limits import CostLimits
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
-from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.plan import Planned, PlannedSample, PlannedTrial
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Stopwatch
 from evalkit.engine.registry import provider_name
+from evalkit.engine.running import Running, RunResult, running
+from evalkit.engine.sample_tasks import sample_tasks
+from evalkit.engine.solving import Solving, current_solving
 from evalkit.engine.stopping import Stopping
 from evalkit.engine.trial import RunContext, run_trial
 from evalkit.errors import EvalkitError, UsageError
@@ -37,7 +40,6 @@ from evalkit.grading.environment import agent_environment
 from evalkit.models.litellm_setup import load
 from evalkit.models.scripted import find_persona
 from evalkit.trajectory.atomic import not_written
-from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
 
 _MARKUP = re.compile(r"\[/?[a-z ]+\]")
@@ -45,19 +47,8 @@ _SYSTEM_ERROR = re.compile(r"(?:Errno |Error\()(\d+)")
 """How an error that Inspect met while it wrote its own log tells its number."""
 
 
-@dataclass(slots=True)
-class RunResult:
-    """What came of a run: the rows of its trials as they finished, and whether it was cut short."""
-
-    path: Path
-    trials: list[Trial] = field(default_factory=list[Trial])
-    interrupted: bool = False
-    broken: BaseException | None = None
-    """What stopped the harness itself, such as a full disk; None for a run that went to its end."""
-
-
 def run_plan(
-    plan: Sequence[PlannedTrial],
+    plan: Sequence[Planned],
     writer: RunWriter,
     models: Mapping[str, Model],
     *,
@@ -80,7 +71,7 @@ def run_plan(
         sandbox=sandbox_kind,
         sandbox_runtime=sandbox_runtime,
         readonly=readonly,
-        hidden=(ROOT / "suites", *{planned.suite.path for planned in plan}),
+        hidden=_hidden(plan, readonly),
         host=host_class(),
         writer=writer,
         progress=progress,
@@ -88,12 +79,13 @@ def run_plan(
         costs=costs,
         since_begin=Stopwatch(),
     )
-    tasks = _inspect_tasks(plan, models, context)
+    tasks = _inspect_tasks([one for one in plan if isinstance(one, PlannedTrial)], models, context)
+    tasks += sample_tasks([one for one in plan if isinstance(one, PlannedSample)], models, context)
     progress.planned(len(plan))
     logs: list[EvalLog] = []
     logs_folder = Path(writer.path) / "artifacts" / "inspect"
     stopping = Stopping()
-    running = _running.set(_Running({one.trial_id(run_id): one for one in plan}, context, result, stopping))
+    token = running.set(Running({one.trial_id(run_id): one for one in plan}, context, result, stopping))
     try:
         with stopping.on_interrupt():
             logs = _evaluate(tasks, logs_folder, at_once=capacity.ceiling)
@@ -101,7 +93,7 @@ def run_plan(
     except KeyboardInterrupt:
         result.interrupted = True
     finally:
-        _running.reset(running)
+        running.reset(token)
     if result.broken is not None:
         with contextlib.suppress(UsageError):  # the disk that stopped the run may not take this either
             writer.close()
@@ -110,6 +102,17 @@ def run_plan(
     writer.finish()
     _account_for(plan, logs, result)
     return result
+
+
+def _hidden(plan: Sequence[Planned], readonly: Sequence[Path]) -> tuple[Path, ...]:
+    """What no sandbox may show: tests, solutions, and the right answers in the code of Inspect tasks.
+
+    Code beside folders that evalkit.toml shows to everybody stays visible with them.
+    """
+    own = {one.suite.path for one in plan if isinstance(one, PlannedTrial)}
+    theirs = {one.suite.code for one in plan if isinstance(one, PlannedSample)}
+    shown = {folder for folder in theirs if any(one.is_relative_to(folder) for one in readonly)}
+    return (ROOT / "suites", *own, *(theirs - shown))
 
 
 def _evaluate(tasks: list[inspect_ai.Task], logs: Path, *, at_once: int) -> list[EvalLog]:
@@ -133,7 +136,7 @@ def _evaluate(tasks: list[inspect_ai.Task], logs: Path, *, at_once: int) -> list
     )
 
 
-def _account_for(plan: Sequence[PlannedTrial], logs: Sequence[EvalLog], result: RunResult) -> None:
+def _account_for(plan: Sequence[Planned], logs: Sequence[EvalLog], result: RunResult) -> None:
     """Trials that have no row were interrupted; anything else is a defect, and is said."""
     missing = len(plan) - len(result.trials)
     if missing == 0:
@@ -169,6 +172,7 @@ def _inspect_tasks(
             dataset=MemoryDataset([_sample(planned, context) for planned in trials]),
             solver=_trial_solver(),
             model=models[agent],
+            config=model_config(trials[0].agent.sampling),
         )
         for number, (agent, trials) in enumerate(by_agent.items())
     ]
@@ -210,30 +214,15 @@ def _sample(planned: PlannedTrial, context: RunContext) -> Sample:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
-    """The run whose trials are being solved."""
-
-    plan: Mapping[str, PlannedTrial]
-    """By trial id."""
-    context: RunContext
-    result: RunResult
-    stopping: Stopping
-
-
-_running: ContextVar[_Running] = ContextVar("evalkit_running")
-"""No parameter of the solver, because Inspect keeps and logs a copy of every parameter."""
-
-
 @solver
 def _trial_solver() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        del generate
         importlib.import_module("evalkit.engine.inspect_hooks")
-        run = _running.get()
-        if run.result.broken is not None or run.stopping.asked:
-            return state
+        run = running.get()
         planned, box = run.plan[str(state.sample_id)], sandbox().as_type(InspectSandbox)
+        if run.ends or not isinstance(planned, PlannedTrial):
+            return state
+        current_solving.set(Solving(state, generate, box))
         try:
             with run.stopping.trial():
                 run.result.trials.append(await run_trial(planned, box.inner, get_model(), run.context))

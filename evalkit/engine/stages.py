@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from inspect_ai.model import ChatMessage, GenerateConfig, Model
+from inspect_ai.model import ChatMessage, Model
 
 from evalkit.engine.agent_clock import AgentClock
-from evalkit.engine.attempts import MAX_RETRIES
+from evalkit.engine.attempts import model_config
 from evalkit.engine.ledger import Ledger
-from evalkit.engine.loop import LoopInput, Outcome, react
+from evalkit.engine.loop import LoopInput, Outcome
+from evalkit.engine.loops import run_loop
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.recorder import Recorder
 from evalkit.engine.scripted_model import current_script
@@ -26,9 +27,7 @@ from evalkit.grading.grader import Grading, grade, tests_digest
 from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
 from evalkit.grading.verdict import Verdict
-from evalkit.models.prices import find_price
 from evalkit.models.reply import Reply, Turn
-from evalkit.models.sampling import Sampling
 from evalkit.models.scripted import Persona, Script, find_persona
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.tasks.solution import load_solution
@@ -70,9 +69,6 @@ class TrialParts:
 async def run_stages(given: TrialParts) -> None:
     """Go through the stages, as far as they are reached, and put the trial's verdict into its ledger."""
     task, ledger = given.planned.task, given.ledger
-    model = given.planned.agent.model
-    if model.route == "inspect":
-        ledger.spending.price = find_price(model.name)
     verdicts: list[Verdict] = []
     ended: str | None = None
     for number, stage in enumerate(task.stages):
@@ -128,14 +124,14 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         sandbox=given.sandbox,
         recorder=recorder,
         limits=given.planned.limits,
-        config=_config(agent.sampling),
+        config=model_config(agent.sampling),
         clock=clock,
         spending=given.ledger.spending,
         messages=given.messages,
     )
     try:
         with clock.running():
-            return await react(loop)
+            return await run_loop(agent.own, loop)
     finally:
         if agent.model.route != "scripted":
             given.ledger.spending.excuse(clock)
@@ -143,15 +139,6 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         raise ModelError(f"{agent.model} gave no answer within {seconds:g} s")
     recorder.event("limit", canonical_json({"limit": "time_limit", "seconds": seconds}))
     return Outcome("time_limit")
-
-
-def _config(sampling: Sampling) -> GenerateConfig:
-    return GenerateConfig(
-        max_retries=MAX_RETRIES,
-        temperature=sampling.temperature,
-        seed=sampling.seed,
-        max_tokens=sampling.max_tokens,
-    )
 
 
 def _seconds(given: TrialParts, stage: Stage) -> float | None:

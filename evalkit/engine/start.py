@@ -6,19 +6,22 @@ import importlib.metadata
 import platform
 import subprocess
 import uuid
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
 from evalkit import __version__
-from evalkit.engine.agent import check_keys
+from evalkit.engine.agent import Agent, check_keys
 from evalkit.engine.capacity import make_capacity, refuse_oversized
 from evalkit.engine.cost_limits import CostLimits, spent_usd
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.needs import check_needs
+from evalkit.engine.own_tools import check_tools
+from evalkit.engine.plan import Planned, PlannedSample, tasks_of
 from evalkit.engine.prepare import Prepared
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import now
-from evalkit.engine.resume import remaining, tasks_of
+from evalkit.engine.resume import remaining
 from evalkit.engine.run import RunResult, host_class, open_model, run_plan
 from evalkit.sandbox import SandboxKind, check_sandbox
 from evalkit.trajectory.manifest import AgentEntry, PlannedRow, RunManifest, SuiteEntry
@@ -34,14 +37,11 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
     """
     run_id = f"{prepared.out.name}-{uuid.uuid4().hex[:8]}"
     check_keys(prepared.agents)
-    check_needs(
-        tasks_of(prepared.plan),
-        prepared.sandbox,
-        prepared.readonly,
-        run_id=run_id,
-        runtime=prepared.sandbox_runtime,
+    _check(
+        prepared.plan, prepared.sandbox, prepared.readonly, run_id=run_id, runtime=prepared.sandbox_runtime
     )
     models = {agent.id: open_model(agent) for agent in prepared.agents}
+    _check_tools(prepared.agents)
     writer = RunWriter.create(prepared.out, _manifest(prepared, run_id))
     return run_plan(
         prepared.plan,
@@ -74,8 +74,9 @@ def resume(path: Path, progress: Progress) -> RunResult:
         check_keys([trial.agent for trial in plan])
         if plan:
             refuse_oversized(tasks_of(plan), kind)
-            check_needs(tasks_of(plan), kind, readonly, run_id=manifest.run_id, runtime=runtime)
+            _check(plan, kind, readonly, run_id=manifest.run_id, runtime=runtime)
         models = {trial.agent.id: open_model(trial.agent) for trial in plan}
+        _check_tools([trial.agent for trial in plan])
     except BaseException:
         writer.close()
         raise
@@ -108,14 +109,38 @@ def _costs(path: Path, manifest: RunManifest) -> CostLimits:
     return CostLimits(limit, of_trial, spent_usd=spent_usd(load(path, every_attempt=True).iter_trials()))
 
 
+def _check(
+    plan: Sequence[Planned], kind: str, readonly: tuple[Path, ...], *, run_id: str, runtime: str | None
+) -> None:
+    """That each kind of sandbox that the plan needs can be had, with what the tasks need in it."""
+    kinds = dict.fromkeys(_kinds(plan, kind))
+    for needed in kinds:
+        tasks = tasks_of(plan) if needed == kind else ()
+        check_needs(tasks, needed, readonly, run_id=run_id, runtime=runtime if needed == "docker" else None)
+
+
+def _check_tools(agents: Iterable[Agent]) -> None:
+    """Of one run, every agent with tools of the user's has the same."""
+    for own in dict.fromkeys(agent.own for agent in agents):
+        check_tools(own)
+
+
+def _kinds(plan: Sequence[Planned], kind: str) -> Iterator[str]:
+    for planned in plan:
+        if not isinstance(planned, PlannedSample):
+            yield kind
+        elif planned.task.place is not None:
+            yield planned.task.place.kind
+        elif planned.agent.loop == "react":
+            yield kind
+
+
 def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
     return RunManifest(
         run_id=run_id,
         created_at=now(),
         suites=tuple(
-            SuiteEntry(
-                name=suite.name, digest=suite.digest, version=suite.version, source=str(suite.path.absolute())
-            )
+            SuiteEntry(name=suite.name, digest=suite.digest, version=suite.version, source=suite.source)
             for suite in prepared.suites
         ),
         agents=tuple(
@@ -137,6 +162,8 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             "readonly": [str(folder) for folder in prepared.readonly],
             "cost_limit_usd": prepared.cost_limit_usd,
             "trial_cost_limit_usd": prepared.trial_cost_limit_usd,
+            "task_arguments": prepared.task_arguments,
+            "sandbox_asked": prepared.sandbox_asked,
         },
         versions=_versions(prepared.sandbox),
         host_class=host_class(),

@@ -7,34 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass
 
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParam, ToolParams
 
 from evalkit.engine.observation import observe
 from evalkit.engine.tool_settings import ToolSettings
+from evalkit.engine.traces import CallTrace, Ending, call_trace, is_foreign
 from evalkit.sandbox.protocol import ExecResult, Sandbox
-
-
-@dataclass(slots=True)
-class CallTrace:
-    """What a tool did beyond what the model sees; filled in by the tool while it runs."""
-
-    result: ExecResult | None = None
-    refused: bool = False
-    """The arguments were of the right type and still cannot be executed."""
-    ended: Ending | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How the agent itself ended the trial."""
-
-    impossible: bool
-    answer: str
-    confidence: float | None = None
-
 
 ARGUMENT_BYTES = 100_000
 """Longer lines do not fit into one argument of a program; the sandbox's own sh reads them from a file."""
@@ -46,8 +25,6 @@ BASH = (
 BASH_COMMAND = "The shell line, for bash, or for POSIX sh where bash is not installed."
 PYTHON = "Run a Python program. Each call is a new interpreter in the working directory."
 PYTHON_CODE = "The program's text. Print what you want to see."
-
-current_call: ContextVar[CallTrace] = ContextVar("evalkit_current_call")
 
 
 def agent_tools(
@@ -79,23 +56,25 @@ def _bash(sandbox: Sandbox, settings: ToolSettings, user: str | None) -> Callabl
     shells: list[str] = []
 
     async def bash(command: str) -> str:
-        line = _executable("command", command)
+        trace = call_trace("bash", command=command)
+        line = _executable(trace, "command", command)
         if not shells:
             found = await sandbox.exec(
                 ("sh", "-c", "command -v bash || command -v sh"), cwd="/", timeout_s=60
             )
             shells.append(found.stdout.text.strip() or "sh")
         if len(line.encode()) > ARGUMENT_BYTES:
-            return await _run(sandbox, settings, line, user=user)
-        return await _run(sandbox, settings, (shells[0], "-c", line), user=user)
+            return await _run(trace, sandbox, settings, line, user=user)
+        return await _run(trace, sandbox, settings, (shells[0], "-c", line), user=user)
 
     return bash
 
 
 def _python(sandbox: Sandbox, settings: ToolSettings, user: str | None) -> Callable[[str], Awaitable[str]]:
     async def python(code: str) -> str:
-        text = _executable("code", code).encode()
-        return await _run(sandbox, settings, ("python3", "-"), text, user=user)
+        trace = call_trace("python", code=code)
+        text = _executable(trace, "code", code).encode()
+        return await _run(trace, sandbox, settings, ("python3", "-"), text, user=user)
 
     return python
 
@@ -106,7 +85,7 @@ async def _submit(answer: str = "") -> str:
     Args:
         answer: The answer where the task asks for one; otherwise leave it out.
     """
-    current_call.get().ended = Ending(impossible=False, answer=answer)
+    call_trace("submit", answer=answer).ended = Ending(impossible=False, answer=answer)
     return "submitted"
 
 
@@ -117,10 +96,11 @@ async def _submit_with_confidence(answer: str, confidence: float) -> str:
         answer: The answer.
         confidence: How sure you are that it is right, from 0 to 1.
     """
+    trace = call_trace("submit", answer=answer, confidence=confidence)
     if not 0 <= confidence <= 1:
-        current_call.get().refused = True
+        trace.refused = True
         raise ToolError("confidence is a number from 0 to 1; nothing was submitted")
-    current_call.get().ended = Ending(impossible=False, answer=answer, confidence=confidence)
+    trace.ended = Ending(impossible=False, answer=answer, confidence=confidence)
     return "submitted"
 
 
@@ -130,11 +110,11 @@ async def _report_impossible(reason: str) -> str:
     Args:
         reason: What makes it impossible.
     """
-    current_call.get().ended = Ending(impossible=True, answer=reason)
+    call_trace("report_impossible", reason=reason).ended = Ending(impossible=True, answer=reason)
     return "reported"
 
 
-def _executable(name: str, text: str) -> str:
+def _executable(trace: CallTrace, name: str, text: str) -> str:
     """The text itself. Raises ToolError, which the model sees, for what no program can be given."""
     problem = None
     if "\0" in text:
@@ -142,12 +122,13 @@ def _executable(name: str, text: str) -> str:
     elif not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
         problem = "characters that are no valid Unicode"
     if problem is not None:
-        current_call.get().refused = True
+        trace.refused = True
         raise ToolError(f"{name} holds {problem}; it was not run")
     return text
 
 
 async def _run(
+    trace: CallTrace,
     sandbox: Sandbox,
     settings: ToolSettings,
     command: str | Sequence[str],
@@ -155,11 +136,11 @@ async def _run(
     *,
     user: str | None,
 ) -> str:
-    trace = current_call.get()
-
     def keep(cut: ExecResult) -> None:
         trace.result = cut
 
     result = await sandbox.exec(command, user=user, stdin=stdin, timeout_s=settings.timeout_s, on_cut=keep)
     trace.result = result
+    if is_foreign():
+        trace.digest = await sandbox.workspace_digest()
     return observe(result, settings)

@@ -6,6 +6,7 @@ wrong is attributed in one place and makes the trial `unscored`; it never leaks 
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from evalkit.engine.capacity import Capacity
 from evalkit.engine.cost_limits import CostLimits
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.paid_call import current_purses
-from evalkit.engine.plan import PlannedTrial
+from evalkit.engine.plan import Planned, PlannedTrial
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.stages import TrialParts, run_stages
@@ -26,6 +27,7 @@ from evalkit.grading.environment import image_user
 from evalkit.grading.grader import Grading
 from evalkit.grading.healthcheck import until_healthy
 from evalkit.grading.setup import set_up
+from evalkit.models.prices import find_price
 from evalkit.sandbox import open_sandbox
 from evalkit.sandbox.protocol import Environment, Sandbox
 from evalkit.trajectory.canonical import canonical_json
@@ -57,14 +59,37 @@ class RunContext:
 
 async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, context: RunContext) -> Trial:
     """Run one trial to its end and commit it, whatever happens. Only cancellation is raised on."""
+
+    async def phases(recorder: Recorder, ledger: Ledger) -> None:
+        await _phases(planned, sandbox, model, context, recorder=recorder, ledger=ledger)
+
+    memory_mb = planned.task.harbor.environment.memory_mb
+    return await conduct(planned, sandbox, context, phases, kind=context.sandbox, memory_mb=memory_mb)
+
+
+async def conduct(
+    planned: Planned,
+    sandbox: Sandbox | None,
+    context: RunContext,
+    phases: Callable[[Recorder, Ledger], Awaitable[None]],
+    *,
+    kind: str | None,
+    memory_mb: int | None,
+) -> Trial:
+    """Wait for room, go through a trial's phases, and commit its row, whatever happens in them.
+
+    `sandbox`, of this `kind`, is stopped at the end; it asks for this much memory, where it says.
+    """
     ledger = Ledger()
-    async with context.capacity.slot(planned.task.harbor.environment.memory_mb):
+    async with context.capacity.slot(memory_mb):
         ledger.queue_s, ledger.started_at = context.since_begin.seconds, now()
         context.progress.started(planned)
-        recorder = _recorder(planned, context)
+        recorder = _recorder(planned, context, kind)
         current_purses.set(context.costs.purses())
+        if planned.agent.model.route == "inspect":
+            ledger.spending.price = find_price(planned.agent.model.name)
         try:
-            await _phases(planned, sandbox, model, context, recorder=recorder, ledger=ledger)
+            await phases(recorder, ledger)
         except anyio.get_cancelled_exc_class():
             ledger.cancelled, ledger.failure = True, INTERRUPTED
             raise
@@ -73,11 +98,12 @@ async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, conte
             detail = {"origin": ledger.failure.origin, "message": ledger.failure.message}
             recorder.event("error", canonical_json(detail))
         finally:
-            await _stop(sandbox, recorder)
+            if sandbox is not None:
+                await _stop(sandbox, recorder)
             trial = ledger.trial(
                 planned,
                 run_id=context.run_id,
-                sandbox=context.sandbox,
+                sandbox=kind,
                 host=context.host,
                 recorder=recorder,
             )
@@ -95,7 +121,7 @@ async def _stop(sandbox: Sandbox, recorder: Recorder) -> None:
             recorder.event("error", canonical_json({"not_cleaned_up": str(error)}))
 
 
-def _recorder(planned: PlannedTrial, context: RunContext) -> Recorder:
+def _recorder(planned: Planned, context: RunContext, kind: str | None) -> Recorder:
     header = {
         "run_id": context.run_id,
         "suite": planned.suite.name,
@@ -107,7 +133,7 @@ def _recorder(planned: PlannedTrial, context: RunContext) -> Recorder:
         "attempt": planned.attempt,
         "agent": planned.agent.id,
         "agent_digest": planned.agent.digest,
-        "sandbox": context.sandbox,
+        "sandbox": kind,
         "host": context.host,
     }
     journal = context.writer.begin(planned.trial_id(context.run_id), header)

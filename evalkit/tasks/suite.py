@@ -74,6 +74,11 @@ class Suite:
     warnings: tuple[str, ...]
     """Of the suite and of all its tasks."""
 
+    @property
+    def source(self) -> str:
+        """Where it can be found again."""
+        return str(self.path)
+
     def task(self, task_id: str) -> Task:
         """The task with this id. Raises ConfigError, naming the nearest one."""
         for task in self.tasks:

@@ -39,6 +39,7 @@ TRIALS: pa.Schema = _schema(
     skills=pa.list_(_TEXT),
     difficulty=_TEXT,
     agent_loop=_TEXT,
+    depth=_TEXT,
     model=_TEXT,
     model_served=_TEXT,
     thinking=_TEXT,

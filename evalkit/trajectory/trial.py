@@ -31,12 +31,14 @@ StopReason = Literal[
     "cancelled",
 ]
 ReasoningVisibility = Literal["full", "summary", "encrypted", "count_only", "none", "unknown"]
+Depth = Literal["own", "events"]
 ReasoningSource = Literal["api", "counted", "derived", "unknown"]
 
 _WORDS = {
     "status": frozenset(get_args(Status)),
     "stop_reason": frozenset(get_args(StopReason)),
     "error_origin": frozenset(get_args(Origin)),
+    "depth": frozenset(get_args(Depth)),
     "reasoning_visibility": frozenset(get_args(ReasoningVisibility)),
     "reasoning_source": frozenset(get_args(ReasoningSource)),
 }
@@ -93,6 +95,8 @@ class Trial:
     difficulty: str | None = None
 
     agent_loop: str | None = None
+    depth: Depth | None = None
+    """How deep its steps go: `own`, recorded by our own loop, or `events`, what Inspect's events tell."""
     model: str | None = None
     model_served: str | None = None
     """As named in the raw responses, which can differ from `model`."""

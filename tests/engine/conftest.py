@@ -54,6 +54,12 @@ class Quiet:
         self.trials.append(trial)
 
 
+@pytest.fixture
+def quiet() -> Quiet:
+    """Hears a run without a word."""
+    return Quiet()
+
+
 MakeSuite = Callable[..., Path]
 RunSuite = Callable[..., Run]
 
@@ -116,3 +122,68 @@ def _runner(tmp_path: Path, **always: object) -> RunSuite:
         return evalkit.load(start(prepare(asked), Quiet()).path)
 
     return run
+
+
+PLAYER = '''\
+from inspect_ai import Task, task
+from inspect_ai.agent import AgentState, agent
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatCompletionChoice, ChatMessageAssistant, GenerateConfig, ModelAPI, ModelOutput, ModelUsage, get_model, modelapi,
+)
+from inspect_ai.scorer import Score, Target, accuracy, includes, scorer
+from inspect_ai.solver import TaskState, generate, solver, system_message, use_tools
+from inspect_ai.tool import Tool, ToolCall, bash, tool
+from inspect_ai.util import sandbox
+
+@modelapi(name="player")
+class Player(ModelAPI):
+    """Says what SCRIPT has for each turn: a text, or calls as (tool, arguments); the last one again and again."""
+
+    async def generate(self, input, tools, tool_choice, config):
+        turn = sum(message.role == "assistant" for message in input)
+        said = SCRIPT[min(turn, len(SCRIPT) - 1)]
+        if isinstance(said, Exception):
+            raise said
+        calls = [] if isinstance(said, str) else [
+            ToolCall(id=f"call-{turn}-{index}", function=name, arguments=arguments)
+            for index, (name, arguments) in enumerate(said)
+        ]
+        message = ChatMessageAssistant(content=said if isinstance(said, str) else "", tool_calls=calls or None)
+        return ModelOutput(
+            model="played",
+            choices=[ChatCompletionChoice(message=message, stop_reason="tool_calls" if calls else "stop")],
+            usage=ModelUsage(input_tokens=10, output_tokens=5, total_tokens=15),
+        )
+
+'''
+"""The head of a user's file that brings a model of its own, `inspect/player/NAME`."""
+
+
+@pytest.fixture
+def inspect_file(tmp_path: Path) -> Callable[..., Path]:
+    """Write a file of somebody's Inspect code; it begins with imports and a model that plays a SCRIPT."""
+
+    def write(text: str, name: str = "theirs.py") -> Path:
+        path = tmp_path / name
+        path.write_text(PLAYER + text)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def player(tmp_path: Path) -> str:
+    """The name of the model that plays; Inspect keeps models by name, so each test has its own."""
+    return f"inspect/player/{tmp_path.name}"
+
+
+@pytest.fixture
+def run_inspect(tmp_path: Path, player: str) -> RunSuite:
+    """Run an Inspect task with the player, and open what was recorded."""
+    run = _runner(tmp_path)
+
+    def start(named: str, *models: str, **flags: object) -> Run:
+        return run(f"inspect:{named}", *(models or (player,)), **flags)
+
+    return start

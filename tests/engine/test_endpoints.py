@@ -168,7 +168,6 @@ def test_an_endpoint_that_stays_down_leaves_the_trial_unscored_after_bounded_tri
 ):
     down = reply(b'{"error": {"message": "down for the day"}}', status=503, headers={"retry-after": "0"})
     monkeypatch.setattr("evalkit.engine.attempts.MAX_RETRIES", 2)
-    monkeypatch.setattr("evalkit.engine.stages.MAX_RETRIES", 2)
     trial = only(ask(down))
     assert (trial.status, trial.error_origin) == ("unscored", "model")
     assert "HTTP 503: down for the day (asked 3 times)" in trial.error_message

@@ -1,0 +1,123 @@
+"""How does somebody else's agent loop, any solver of Inspect's, work on a trial?
+
+It does as it likes; what it does is recorded from Inspect's events, and from our own tools where it uses them. Our
+limits hold it through Inspect, and before every generation it is seen whether there may be one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from inspect_ai.hooks import BeforeModelGenerate, Hooks, hooks
+from inspect_ai.solver import Solver
+from inspect_ai.util import Limit, LimitExceededError, apply_limits, token_limit, turn_limit
+
+from evalkit.engine.agent_clock import AgentClock
+from evalkit.engine.attempts import Attempts, current_attempts
+from evalkit.engine.event_steps import EventSteps
+from evalkit.engine.limits import AgentLimits, note_spent, tokens_spent
+from evalkit.engine.loop import Outcome
+from evalkit.engine.recorder import Recorder
+from evalkit.engine.solving import Solving
+from evalkit.engine.spending import Spending
+from evalkit.engine.traces import Ending, Traces, current_traces
+from evalkit.models.budget import Spent
+from evalkit.trajectory.canonical import canonical_json
+
+
+@dataclass(slots=True)
+class _Watch:
+    """Sees to it that no generation begins after the agent's end."""
+
+    steps: EventSteps
+    traces: Traces
+    limits: AgentLimits
+    bound: Limit = field(default_factory=lambda: turn_limit(None))
+    """Names our own refusals, so that they end this loop and nothing else."""
+
+    def before_generation(self) -> None:
+        """Record what has happened. Raises LimitExceededError where the agent has ended, or spent its steps."""
+        self.steps.flush()
+        done, most = self.steps.generations, self.limits.steps
+        if self.traces.ended is not None or (most is not None and done >= most):
+            raise LimitExceededError("turn", value=done, limit=most or done, source=self.bound)
+
+
+_watch: ContextVar[_Watch | None] = ContextVar("evalkit_watch", default=None)
+
+
+class _WatchHook(Hooks):
+    """Asks, before every generation of a loop that is not ours, whether there may be one."""
+
+    def enabled(self) -> bool:
+        """Only where such a loop runs."""
+        return _watch.get() is not None
+
+    async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:
+        """Ask."""
+        del data
+        watch = _watch.get()
+        if watch is not None:
+            watch.before_generation()
+
+
+@functools.cache
+def _register() -> None:
+    """Make Inspect ask. Only now: of hooks that are there when a process's first eval begins, Inspect prints a list."""
+    hooks(name="evalkit_watch", description="Holds other loops to a trial's limits.")(_WatchHook)
+
+
+async def run_solver(
+    chain: Sequence[Solver],
+    solving: Solving,
+    recorder: Recorder,
+    limits: AgentLimits,
+    *,
+    clock: AgentClock,
+    spending: Spending,
+) -> Outcome:
+    """Run solvers one after the other, until one of them says that it is done, and record what happens.
+
+    `solving.state` is always the latest state.
+    """
+    _register()
+    traces = Traces()
+    steps = EventSteps(recorder, traces, spending)
+    watch = _Watch(steps, traces, limits)
+    watch_token, trace_token = _watch.set(watch), current_traces.set(traces)
+    attempts_token = current_attempts.set(Attempts(clock, recorder))
+    try:
+        with apply_limits([watch.bound, token_limit(limits.tokens)], catch_errors=True) as reached:
+            for one in chain:
+                solving.state = await one(solving.state, solving.generate)
+                if solving.state.completed:
+                    break
+    except Spent as spent:
+        steps.flush(final=True)
+        return Outcome(note_spent(recorder, spent))
+    finally:
+        current_attempts.reset(attempts_token)
+        _watch.reset(watch_token)
+        current_traces.reset(trace_token)
+        steps.flush(final=True)
+    if traces.ended is not None:
+        return Outcome("gave_up" if traces.ended.impossible else "submitted", traces.ended)
+    if reached.limit_error is not None:
+        reason = "token_limit" if reached.limit_error.type == "token" else "step_limit"
+        detail = {"limit": reason, "tokens": tokens_spent(recorder)}
+        recorder.event("limit", canonical_json(detail))
+        return Outcome(reason)
+    return _own_end(solving)
+
+
+def _own_end(solving: Solving) -> Outcome:
+    """The loop came to an end of its own, which is what it answers."""
+    output = solving.state.output
+    if output.choices and output.stop_reason == "content_filter":
+        return Outcome("refused")
+    if output.choices and output.stop_reason == "model_length":
+        return Outcome("context_limit")
+    return Outcome("submitted", Ending(impossible=False, answer=output.completion))

@@ -1,0 +1,83 @@
+"""What do our own tools do beyond what the model sees, and to which call does it belong?
+
+Under our own loop the loop says which call it is. Under anybody else's, Inspect runs the tool and tells only by an
+event that it does: the trace is kept under that event's id, and joins its step when the event is recorded.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from inspect_ai.event import ToolEvent
+from inspect_ai.log import transcript
+
+from evalkit.sandbox.protocol import ExecResult
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the agent itself ended the trial."""
+
+    impossible: bool
+    answer: str
+    confidence: float | None = None
+
+
+@dataclass(slots=True)
+class CallTrace:
+    """What a tool did beyond what the model sees; filled in by the tool while it runs."""
+
+    result: ExecResult | None = None
+    refused: bool = False
+    """The arguments were of the right type and still cannot be executed."""
+    ended: Ending | None = None
+    digest: str | None = None
+    """Of the working directory after the call, where no loop of ours asks for it."""
+
+
+@dataclass(slots=True)
+class Traces:
+    """The traces of one trial under somebody else's loop, by the id of Inspect's event."""
+
+    by_event: dict[str, CallTrace] = field(default_factory=dict[str, CallTrace])
+
+    def of(self, tool: str, arguments: dict[str, object]) -> CallTrace:
+        """The trace of the call that is running now: the latest one of this tool with these arguments.
+
+        Our tools never run at the same time within one loop; in two at once, equal calls of one tool are alike.
+        """
+        for event in reversed(transcript().events):
+            if (
+                isinstance(event, ToolEvent)
+                and event.pending
+                and event.function == tool
+                and event.uuid is not None
+                and all(arguments.get(name) == value for name, value in event.arguments.items())
+            ):
+                return self.by_event.setdefault(event.uuid, CallTrace())
+        return CallTrace()
+
+    @property
+    def ended(self) -> Ending | None:
+        """How the agent ended the trial by a tool of ours; None while it has not."""
+        return next((trace.ended for trace in self.by_event.values() if trace.ended is not None), None)
+
+
+current_call: ContextVar[CallTrace | None] = ContextVar("evalkit_current_call", default=None)
+"""The call that our own loop is executing."""
+current_traces: ContextVar[Traces | None] = ContextVar("evalkit_current_traces", default=None)
+"""Those of the trial that somebody else's loop works on."""
+
+
+def call_trace(tool: str, **arguments: object) -> CallTrace:
+    """Where a tool that is running notes what it does."""
+    call, traces = current_call.get(), current_traces.get()
+    if call is not None:
+        return call
+    return CallTrace() if traces is None else traces.of(tool, arguments)
+
+
+def is_foreign() -> bool:
+    """Whether the tool that is running was not called by our own loop."""
+    return current_call.get() is None
