@@ -47,6 +47,7 @@ class Interrupts:
         self._before = -1
         self._politely_at = 0.0
         self._taken: list[int] = []
+        self._unraisable = sys.unraisablehook
 
     def __enter__(self) -> Self:
         if threading.current_thread() is not threading.main_thread():
@@ -55,6 +56,7 @@ class Interrupts:
             if signal.getsignal(number) == signal.SIG_DFL:  # under nohup it is ignored, and stays so
                 signal.signal(number, self._as_interrupt)
                 self._taken.append(number)
+        self._unraisable, sys.unraisablehook = sys.unraisablehook, self._on_unraisable
         read, write = self._ends = socket.socketpair()
         write.setblocking(False)
         if _SAYS_WHO:
@@ -66,6 +68,7 @@ class Interrupts:
     def __exit__(self, *_exception: object) -> None:
         if self._ends is None:
             return
+        sys.unraisablehook = self._unraisable
         signal.set_wakeup_fd(self._before)
         for number in self._taken:
             signal.signal(number, signal.SIG_DFL)
@@ -102,6 +105,10 @@ class Interrupts:
             _say(f"stopped at once{hint}")
             end_at_once(CODE)
 
+    def _on_unraisable(self, unraisable: sys.UnraisableHookArgs) -> None:
+        if not _is_half_made_loop(unraisable):
+            self._unraisable(unraisable)
+
     def _as_interrupt(self, number: int, frame: FrameType | None) -> None:
         """A cancelled CI job or a closed terminal ends a run as cleanly as Ctrl-C does."""
         del number, frame
@@ -111,6 +118,16 @@ class Interrupts:
         if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # in the background of a shell script
             signal.signal(signal.SIGINT, signal.default_int_handler)
         os.kill(os.getpid(), signal.SIGINT)
+
+
+def _is_half_made_loop(unraisable: sys.UnraisableHookArgs) -> bool:
+    """Whether an event loop could not be closed because an interrupt came while it was being made: there is nothing
+    to close, and nobody to be told.
+    """
+    return (
+        getattr(unraisable.object, "__qualname__", "") == "BaseEventLoop.__del__"
+        and unraisable.exc_type is AttributeError
+    )
 
 
 def _is_our_own(said: Sequence[tuple[int, int, bytes]]) -> bool:

@@ -1,9 +1,8 @@
-"""What does Inspect tell us while it runs?
-
-Imported, and so registered, only once an eval is on its way: Inspect announces hooks that are there before.
-"""
+"""What does Inspect tell us while it runs?"""
 
 from __future__ import annotations
+
+import functools
 
 from inspect_ai.hooks import BeforeModelGenerate, Hooks, ModelRetry, RunEnd, hooks
 
@@ -11,7 +10,6 @@ from evalkit.engine.attempts import current_attempts
 from evalkit.models.litellm_setup import close_clients, has_open_clients
 
 
-@hooks(name="evalkit_attempts", description="Keeps count of the attempts at a generation.")  # pyright: ignore[reportUntypedClassDecorator]
 class AttemptHooks(Hooks):
     """Hears from Inspect what happens to the generation in this context."""
 
@@ -32,7 +30,6 @@ class AttemptHooks(Hooks):
             attempts.fail(data)
 
 
-@hooks(name="evalkit_clients", description="Closes the connections to model endpoints.")  # pyright: ignore[reportUntypedClassDecorator]
 class ClientHooks(Hooks):
     """Closes what was opened, while the event loop still runs."""
 
@@ -43,3 +40,10 @@ class ClientHooks(Hooks):
     async def on_run_end(self, data: RunEnd) -> None:  # noqa: ARG002  Inspect's
         """Nothing is asked any more."""
         await close_clients()
+
+
+@functools.cache
+def register() -> None:
+    """Hear from Inspect from now on. Only once an eval is on its way: Inspect prints a list of hooks that it finds."""
+    hooks(name="evalkit_attempts", description="Keeps count of the attempts at a generation.")(AttemptHooks)
+    hooks(name="evalkit_clients", description="Closes the connections to model endpoints.")(ClientHooks)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import platform
 import re
@@ -24,6 +23,7 @@ from evalkit.engine.agent import Agent
 from evalkit.engine.attempts import model_config
 from evalkit.engine.capacity import Capacity
 from evalkit.engine.cost_limits import CostLimits
+from evalkit.engine.inspect_hooks import register
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
 from evalkit.engine.plan import Planned, PlannedSample, PlannedTrial
@@ -217,7 +217,7 @@ def _sample(planned: PlannedTrial, context: RunContext) -> Sample:
 @solver
 def _trial_solver() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        importlib.import_module("evalkit.engine.inspect_hooks")
+        register()
         run = running.get()
         planned, box = run.plan[str(state.sample_id)], sandbox().as_type(InspectSandbox)
         if run.ends or not isinstance(planned, PlannedTrial):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
 from evalkit.engine.attempts import model_config
+from evalkit.engine.inspect_hooks import register
 from evalkit.engine.inspect_sandbox import FOREIGN, InspectSandbox, SandboxRequest
 from evalkit.engine.inspect_suite import InspectTask, Place
 from evalkit.engine.plan import PlannedSample
@@ -99,7 +99,7 @@ def _sample(planned: PlannedSample, context: RunContext) -> Sample:
 @solver
 def _sample_solver(suite: str, agent: str) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        importlib.import_module("evalkit.engine.inspect_hooks")
+        register()
         run = running.get()
         planned = run.samples.get((suite, agent, state.epoch, str(state.sample_id)))
         if run.ends or planned is None:
