@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 
 from inspect_ai.hooks import BeforeModelGenerate, Hooks, hooks
 from inspect_ai.solver import Solver
-from inspect_ai.util import Limit, LimitExceededError, apply_limits, token_limit, turn_limit
+from inspect_ai.util import (
+    Limit,
+    LimitExceededError,
+    SandboxUnavailableError,
+    apply_limits,
+    token_limit,
+    turn_limit,
+)
 
 from evalkit.engine.event_steps import EventSteps
 from evalkit.engine.limits import AgentLimits, tokens_spent
@@ -21,7 +28,9 @@ from evalkit.engine.loop import Outcome
 from evalkit.engine.recorder import Recorder
 from evalkit.engine.solving import Solving
 from evalkit.engine.traces import Ending, Traces, current_traces
+from evalkit.errors import ModelError, SandboxError
 from evalkit.trajectory.canonical import canonical_json
+from evalkit.trajectory.step import Event
 
 
 @dataclass(slots=True)
@@ -84,6 +93,13 @@ async def run_solver(
                 solving.state = await one(solving.state, solving.generate)
                 if solving.state.completed:
                     break
+    except SandboxUnavailableError as error:
+        raise SandboxError(str(error)) from error
+    except Exception as error:
+        steps.flush(final=True)
+        if isinstance(error, LimitExceededError) or not _model_failed(recorder):
+            raise
+        raise ModelError(f"the model could not answer: {type(error).__name__}: {error}") from error
     finally:
         _watch.reset(watch_token)
         current_traces.reset(trace_token)
@@ -96,6 +112,12 @@ async def run_solver(
         recorder.event("limit", canonical_json(detail))
         return Outcome(reason)
     return _own_end(solving)
+
+
+def _model_failed(recorder: Recorder) -> bool:
+    """Whether the last thing that happened was a generation that came to nothing."""
+    last = recorder.steps[-1] if recorder.steps else None
+    return isinstance(last, Event) and last.event == "error"
 
 
 def _own_end(solving: Solving) -> Outcome:
