@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, cast, get_args
+from collections.abc import Iterator, Mapping
+from typing import Any, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -14,13 +14,18 @@ KeyPath = tuple[str | int, ...]
 def keys_at(model: type[BaseModel], path: KeyPath) -> tuple[str, ...]:
     """The keys that may stand in the table at `path` of a document that `model` describes."""
     current: type[BaseModel] | None = model
+    named = False  # whether the next key is a name that the document gives, as in a table of tables
     for part in path:
         if isinstance(part, int):
+            continue
+        if named:
+            named = False
             continue
         field = next((f for name, f in current.model_fields.items() if part in (name, f.alias)), None)
         current = next(_models_in(field.annotation), None) if field else None
         if current is None:
             return ()
+        named = field is not None and get_origin(field.annotation) is Mapping
     return tuple(field.alias or name for name, field in current.model_fields.items())
 
 

@@ -61,6 +61,9 @@ async def run_call(
     except anyio.get_cancelled_exc_class():
         recorder.add(act_step(recorder.next, call, position, trace, watch, raw=raw, error_kind="limit"))
         raise
+    except Exception:  # a tool of the user's own that fails, which Inspect lets through
+        recorder.add(act_step(recorder.next, call, position, trace, watch, error_kind="unknown"))
+        raise
     finally:
         current_call.reset(token)
     answer = next((m for m in executed.messages if isinstance(m, ChatMessageTool)), None)

@@ -21,8 +21,8 @@ def own_code(
 ) -> OwnCode:
     """Find everything. Raises UsageError, naming what is meant, for whatever is missing or does not load."""
     return OwnCode(
-        loop=None if loop in {None, "react"} else find_loop(_in_project(project, str(loop))),
-        tools=tuple(find_tool(_in_project(project, tool)) for tool in tools),
+        loop=None if loop in {None, "react"} else find_loop(in_project(project, str(loop))),
+        tools=tuple(find_tool(in_project(project, tool)) for tool in tools),
         servers=tuple(_server(project, name, one) for name, one in servers.items()),
     )
 
@@ -43,8 +43,8 @@ def find_tool(text: str) -> Source:
     return Source(found.source, found.name, found.digest)
 
 
-def _in_project(project: Project, text: str) -> str:
-    """A file's name starts at the working directory, or else at the project."""
+def in_project(project: Project, text: str) -> str:
+    """`FILE.py@name` as it is found: a file's name starts at the working directory, or else at the project."""
     path, at, name = text.rpartition("@") if "@" in text else (text, "", "")
     if path.endswith(".py") and not Path(path).is_file() and project.file(path).is_file():
         return f"{project.file(path)}{at}{name}"

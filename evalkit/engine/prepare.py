@@ -117,8 +117,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     insisted = flags.sandbox or settings.sandbox
     sandbox = _sandbox(insisted or "local")
     asked_kind = sandbox if insisted else None
-    suites = tuple(_suite(project, name, flags.task_arguments, asked_kind) for name in names)
-    _refuse_doubles(suites)
+    suites = _suites(project, names, flags.task_arguments, asked_kind)
     loop = flags.loop or settings.loop
     own = _own_code(project, loop, with_tools=use_defaults)
     models = flags.models or settings.models
@@ -175,12 +174,25 @@ def _sampling(flags: RunFlags, settings: RunDefaults) -> Sampling:
     )
 
 
+def _suites(
+    project: Project, names: Sequence[str], arguments: Mapping[str, Json], asked: SandboxKind | None
+) -> tuple[AnySuite, ...]:
+    if arguments and not any(name.startswith(PREFIX) for name in names):
+        raise UsageError(
+            "-T gives arguments to Inspect tasks, and none is named", hint=f"Name one: {PREFIX}FILE.py@task."
+        )
+    suites = tuple(_suite(project, name, arguments, asked) for name in names)
+    _refuse_doubles(suites)
+    return suites
+
+
 def _suite(project: Project, name: str, arguments: Mapping[str, Json], asked: SandboxKind | None) -> AnySuite:
     if not name.startswith(PREFIX):
         return load_suite(project.resolve("suites", name))
     from evalkit.engine.inspect_loading import load_inspect_suite
+    from evalkit.engine.own_parts import in_project
 
-    return load_inspect_suite(name, arguments, asked)
+    return load_inspect_suite(in_project(project, name.removeprefix(PREFIX)), arguments, asked)
 
 
 def _own_code(project: Project, loop: str | None, *, with_tools: bool) -> OwnCode:

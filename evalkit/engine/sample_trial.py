@@ -20,7 +20,6 @@ from inspect_ai.tool import Tool
 from inspect_ai.util import (
     Limit,
     LimitExceededError,
-    SandboxUnavailableError,
     apply_limits,
     cost_limit,
     message_limit,
@@ -44,10 +43,9 @@ from evalkit.engine.solving import Solving, current_solving
 from evalkit.engine.spending import Spending
 from evalkit.engine.tools import agent_tools
 from evalkit.engine.trial import RunContext, conduct
-from evalkit.errors import EvalkitError, ModelError, SandboxError, TaskError, TrialError
+from evalkit.errors import EvalkitError, ModelError, TaskError
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
-from evalkit.trajectory.step import Event
 from evalkit.trajectory.trial import StopReason, Trial
 
 _SETUP_S = 300.0
@@ -192,7 +190,10 @@ async def _solve(
     except (LimitExceededError, EvalkitError):
         raise
     except Exception as error:
-        raise _attributed(error, planned, recorder) from error
+        said = f"{type(error).__name__}: {error}"
+        if planned.agent.own.loop is not None:  # the task is not to blame for a loop that was chosen for it
+            raise
+        raise TaskError(f"the Inspect task's solver failed: {said}") from error
 
 
 def _solver(planned: PlannedSample, solving: Solving, further: Sequence[Tool]) -> Solver:
@@ -203,17 +204,6 @@ def _solver(planned: PlannedSample, solving: Solving, further: Sequence[Tool]) -
     tools = agent_tools(solving.box.inner, agent.tool_settings, asks_confidence=False) if solving.box else []
     made = make_loop(agent.own.loop, [*tools, *further])
     return chain(use_tools(*made.tools), made.solver) if made.tools else made.solver
-
-
-def _attributed(error: Exception, planned: PlannedSample, recorder: Recorder) -> TrialError:
-    """Whose fault it is that a solver raised: the model's, where its last call had failed; else the task's."""
-    said = f"{type(error).__name__}: {error}"
-    if isinstance(error, SandboxUnavailableError):
-        return SandboxError(str(error))
-    last = recorder.steps[-1] if recorder.steps else None
-    if isinstance(last, Event) and last.event == "error":
-        return ModelError(f"{planned.agent.model} could not answer: {said}")
-    return TaskError(f"the Inspect task's solver failed: {said}")
 
 
 def _limits(planned: PlannedSample) -> list[Limit]:

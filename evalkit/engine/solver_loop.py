@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 
 from inspect_ai.hooks import BeforeModelGenerate, Hooks, hooks
 from inspect_ai.solver import Solver
-from inspect_ai.util import Limit, LimitExceededError, apply_limits, token_limit, turn_limit
+from inspect_ai.util import (
+    Limit,
+    LimitExceededError,
+    SandboxUnavailableError,
+    apply_limits,
+    token_limit,
+    turn_limit,
+)
 
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.attempts import Attempts, current_attempts
@@ -24,8 +31,10 @@ from evalkit.engine.recorder import Recorder
 from evalkit.engine.solving import Solving
 from evalkit.engine.spending import Spending
 from evalkit.engine.traces import Ending, Traces, current_traces
+from evalkit.errors import SandboxError
 from evalkit.models.budget import Spent
 from evalkit.trajectory.canonical import canonical_json
+from evalkit.trajectory.step import Event
 
 
 @dataclass(slots=True)
@@ -88,7 +97,8 @@ async def run_solver(
     steps = EventSteps(recorder, traces, spending)
     watch = _Watch(steps, traces, limits)
     watch_token, trace_token = _watch.set(watch), current_traces.set(traces)
-    attempts_token = current_attempts.set(Attempts(clock, recorder))
+    attempts = Attempts(clock, recorder)
+    attempts_token = current_attempts.set(attempts)
     try:
         with apply_limits([watch.bound, token_limit(limits.tokens)], catch_errors=True) as reached:
             for one in chain:
@@ -98,6 +108,13 @@ async def run_solver(
     except Spent as spent:
         steps.flush(final=True)
         return Outcome(note_spent(recorder, spent))
+    except SandboxUnavailableError as error:
+        raise SandboxError(str(error)) from error
+    except Exception as error:
+        steps.flush(final=True)
+        if isinstance(error, LimitExceededError) or not _model_failed(recorder):
+            raise
+        raise attempts.failure(error, "the model") from error
     finally:
         current_attempts.reset(attempts_token)
         _watch.reset(watch_token)
@@ -111,6 +128,12 @@ async def run_solver(
         recorder.event("limit", canonical_json(detail))
         return Outcome(reason)
     return _own_end(solving)
+
+
+def _model_failed(recorder: Recorder) -> bool:
+    """Whether the last thing that happened was a generation that came to nothing."""
+    last = recorder.steps[-1] if recorder.steps else None
+    return isinstance(last, Event) and last.event == "error"
 
 
 def _own_end(solving: Solving) -> Outcome:

@@ -389,6 +389,19 @@ def raises():
     assert hint is None or hint in raised.value.hint
 
 
+def test_arguments_without_an_inspect_task_are_a_mistake(make_suite):
+    with pytest.raises(UsageError, match="none is named"):
+        prepare(RunFlags(suites=(str(make_suite()),), task_arguments={"n": 1}))
+
+
+def test_a_project_may_name_its_own_inspect_tasks(inspect_file, player, tmp_path, monkeypatch):
+    inspect_file(SUMS)
+    (tmp_path / "evalkit.toml").write_text('[run]\nsuites = ["inspect:theirs.py@sums"]\n')
+    (tmp_path / "deeper").mkdir()
+    monkeypatch.chdir(tmp_path / "deeper")
+    assert len(prepare(RunFlags(models=(player,))).plan) == 2
+
+
 def test_a_scripted_agent_has_nothing_to_play(inspect_file):
     with pytest.raises(UsageError, match="Inspect tasks have none") as raised:
         prepare(RunFlags(suites=(f"inspect:{inspect_file(SUMS)}@sums",)))

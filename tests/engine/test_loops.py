@@ -121,10 +121,15 @@ def test_time_holds_any_loop_and_what_was_going_on_is_kept(run_loop):
     assert (act.error_kind, act.stdout, act.observation) == ("limit", "begun\n", None)
 
 
-def test_a_loop_that_fails_leaves_the_trial_unscored(run_loop):
+def test_a_model_that_fails_under_any_loop_leaves_the_trial_unscored(run_loop):
     trial, _ = run_loop("plain", 'ValueError("no route")')
-    assert trial.status == "unscored"
+    assert (trial.status, trial.error_origin) == ("unscored", "model")
     assert "no route" in trial.error_message
+
+
+def test_a_scripted_agent_plays_under_any_loop(make_suite, run_suite):
+    (trial,) = run_suite(make_suite(), loop="inspect_ai/react").rows()
+    assert (trial.status, trial.agent) == ("passed", "inspect_ai/react/scripted/oracle")
 
 
 def test_a_resumed_run_refuses_a_loop_that_has_changed(run_loop, inspect_file, tmp_path):

@@ -131,6 +131,12 @@ def test_a_server_is_a_command_or_an_address(with_server, toml):
         with_server(toml)
 
 
+def test_an_unknown_key_of_a_server_is_answered_with_the_nearest(with_server):
+    with pytest.raises(ConfigError, match=r"unknown key mcp.handbook.comand") as raised:
+        with_server('comand = "x"')
+    assert raised.value.hint == "Did you mean command?"
+
+
 @pytest.mark.skipif(importlib.util.find_spec("mcp") is not None, reason="the package mcp is installed")
 def test_without_the_package_a_run_says_what_to_install(with_server):
     with pytest.raises(UsageError, match="need the package mcp") as raised:

@@ -79,6 +79,17 @@ def test_a_tool_of_the_users_is_called_and_recorded(project, local_support, loop
     assert "search" in prepared.warnings[0]
 
 
+def test_a_tool_that_fails_leaves_the_trial_unscored_and_its_call_recorded(project, local_support):
+    text = TOOLS.replace(
+        'raise FileNotFoundError(2, "nothing", "handbook")', 'raise RuntimeError("out of order")'
+    )
+    _, run = project('tools = ["theirs.py@search"]\n', text=text)
+    (trial,) = run.rows()
+    assert (trial.status, trial.error_origin) == ("unscored", "harness")
+    assert "out of order" in trial.error_message
+    assert [(act.tool, act.error_kind) for act in acts_of(run)] == [("search", None), ("search", "unknown")]
+
+
 def test_tools_are_part_of_the_agent(project, local_support):
     _, first = project('tools = ["theirs.py@search"]\n')
     _, second = project('tools = ["theirs.py@search"]\n', text=TOOLS + "\n# changed\n", out="second")
