@@ -62,7 +62,7 @@ async def run_call(
         recorder.add(act_step(recorder.next, call, position, trace, watch, raw=raw, error_kind="limit"))
         raise
     except Exception:  # a tool of the user's own that fails, which Inspect lets through
-        recorder.add(act_step(recorder.next, call, position, trace, watch, error_kind="unknown"))
+        recorder.add(act_step(recorder.next, call, position, trace, watch, raw=raw, error_kind="unknown"))
         raise
     finally:
         current_call.reset(token)

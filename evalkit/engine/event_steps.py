@@ -40,6 +40,8 @@ class EventSteps:
         self._recorder, self._traces, self._spending = recorder, traces, spending
         self._next = len(transcript().events)
         self._told: set[str] = set()
+        self._failed = 0
+        """Attempts since the last answer."""
         self._asked: dict[str, _Asked] = {}
         """By the call's id."""
 
@@ -78,7 +80,9 @@ class EventSteps:
         if not _is_answer(event):
             said = (event.error or "cut off").strip().splitlines()[0]
             self._recorder.event("error", canonical_json({"model": event.model, "error": said}))
+            self._failed += 1
             return
+        retries, self._failed = self._failed, 0
         refusal = refusal_in(event.output)
         if refusal is not None:
             detail = {"refused": event.output.stop_reason, "message": refusal}
@@ -87,7 +91,7 @@ class EventSteps:
         facts = facts_about(event.output, self._spending.price)
         self._spending.add(facts)
         number = self._recorder.next
-        step = think_step(number, event.input, event.output, facts, Stopwatch(), retries=event.retries or 0)
+        step = think_step(number, event.input, event.output, facts, Stopwatch(), retries=retries)
         began, seconds = _clock(event)
         self._recorder.add(dataclasses.replace(step, started_at=began, duration_s=seconds))
         calls = event.output.message.tool_calls if event.output.choices else None
