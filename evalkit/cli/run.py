@@ -93,6 +93,15 @@ Address = Annotated[
     str | None,
     typer.Option(metavar="<url>", help="Where models are asked, such as http://127.0.0.1:8000/v1."),
 ]
+Epochs = Annotated[
+    int | None, typer.Option(min=1, max=100_000, help="Attempts at every task. [as the suite says]")
+]
+AtOnce = Annotated[
+    int | None, typer.Option(min=1, help="Trials at the same time. [as many as the machine takes]")
+]
+Most = Annotated[
+    int | None, typer.Option(min=1, help="Tokens of one generation, thinking included. [not sent]")
+]
 Temperature = Annotated[float | None, typer.Option(min=0, max=100, help="Sent to the model. [not sent]")]
 
 
@@ -101,9 +110,7 @@ def run(
     suites: Suites = None,
     model: Models = None,
     thinking: Budgets = None,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, max=100_000, help="Attempts at every task. [as the suite says]")
-    ] = None,
+    epochs: Epochs = None,
     sandbox: Annotated[str | None, typer.Option(help="Where tasks run. [local]")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run. [runs/<time>-<suite>]")] = None,
     task: Pattern = None,
@@ -116,20 +123,15 @@ def run(
     time_limit: Seconds = None,
     cost_limit: Dollars = None,
     trial_cost_limit: TrialDollars = None,
-    max_trials: Annotated[
-        int | None, typer.Option(min=1, help="Trials at the same time. [as many as the machine takes]")
-    ] = None,
+    max_trials: AtOnce = None,
     base_url: Address = None,
     temperature: Temperature = None,
     seed: Annotated[int | None, typer.Option(help="Sent to the model. [not sent]")] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Tokens of one generation, thinking included. [not sent]")
-    ] = None,
+    max_tokens: Most = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Run suites in sandboxes and record every step."""
-    from evalkit.cli.console import note
     from evalkit.cli.outcome import running
     from evalkit.engine.prepare import RunFlags, prepare
 
@@ -157,15 +159,21 @@ def run(
         task_arguments=_arguments(task_arguments),
     )
     prepared = prepare(flags)
-    for warning in prepared.warnings:
-        note(f"warning: {warning}")
-    if prepared.oracle_by_default:
-        note(LOUD)
+    _announce(prepared)
     if dry_run:
         _show_plan(prepared, json=json)
         return
     with running(ctx, prepared.out):
         _start(prepared, json=json)
+
+
+def _announce(prepared: Prepared) -> None:
+    from evalkit.cli.console import note
+
+    for warning in prepared.warnings:
+        note(f"warning: {warning}")
+    if prepared.oracle_by_default:
+        note(LOUD)
 
 
 def _show_plan(prepared: Prepared, *, json: bool) -> None:

@@ -74,16 +74,23 @@ def load_inspect_suite(
     )
 
 
+_NOT_RUN = ("sentinel", "review", "checkpoint", "early_stopping")
+"""What a task can ask of Inspect that nothing here would do."""
+
+
 def _refuse(task: Task, found: Found) -> None:
     """What makes a task that cannot be run here, or not judged."""
     if getattr(task, "sample_source", None) is not None:
         raise UsageError("its samples are made while it runs, which evalkit cannot pin", where=found.source)
     if len(task.dataset) == 0:
         raise UsageError("the Inspect task has no samples", where=found.source)
-    if getattr(task, "sentinel", None) is not None:
-        raise UsageError(
-            "the Inspect task asks for a sentinel, which evalkit does not run", where=found.source
-        )
+    for name in _NOT_RUN:
+        if getattr(task, name, None) is not None:
+            raise UsageError(
+                f"the Inspect task asks for {name.replace('_', ' ')}, which evalkit does not do",
+                where=found.source,
+                hint="Leave it out of the task, or run it with Inspect.",
+            )
 
 
 def _sandbox(task: Task, sample: Sample) -> SandboxEnvironmentSpec | None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypedDict, TypeVar
+from typing import Literal, TypeVar
 
 from evalkit.engine.boundary import Failure
 from evalkit.engine.loop import Outcome
 from evalkit.engine.plan import Planned
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.spending import Spending
+from evalkit.engine.totals import totals
 from evalkit.grading.verdict import Verdict
-from evalkit.trajectory.step import Think
-from evalkit.trajectory.trial import ReasoningSource, ReasoningVisibility, Status, StopReason, Trial
+from evalkit.trajectory.trial import Status, StopReason, Trial
 
 Number = TypeVar("Number", int, float)
 Phase = Literal["start_s", "setup_s", "agent_s", "grade_s"]
@@ -55,7 +55,6 @@ class Ledger:
         self, planned: Planned, *, run_id: str, sandbox: str | None, host: str, recorder: Recorder
     ) -> Trial:
         """The finished row."""
-        thinks, acts = recorder.thinks, recorder.acts
         agent, task = planned.agent, planned.task
         ending = self.outcome.ending if self.outcome else None
         return Trial(
@@ -75,7 +74,6 @@ class Ledger:
             agent_loop=agent.loop,
             depth=planned.depth,
             model=str(agent.model),
-            model_served=_last(think.model_served for think in thinks),
             thinking=agent.thinking.asked,
             tool_settings=agent.tool_settings.id,
             temperature=agent.sampling.temperature,
@@ -92,8 +90,6 @@ class Ledger:
             setup_s=self.setup_s,
             agent_s=self.agent_s,
             grade_s=self.grade_s,
-            model_s=_total(thinks, lambda think: think.duration_s),
-            tool_s=sum(act.duration_s or 0.0 for act in acts),
             retry_s=self.spending.retry_s,
             status=self._status(),
             reward=self.verdict.reward if self.verdict else None,
@@ -107,14 +103,9 @@ class Ledger:
             error_message=self.failure.message if self.failure else None,
             grader_mode=task.grading_mode,
             grader_digest=self.grader_digest,
-            model_calls=len(thinks),
-            tool_calls=len(acts),
-            reasoning_visibility=_visibility(thinks),
-            reasoning_source=_source(agent.model.route, thinks),
-            cost_usd=_total(thinks, lambda think: think.cost_usd),
             price_source=self.spending.price_source,
             raw_usage=self.spending.raw_usage,
-            **_tokens(thinks),
+            **totals(recorder.thinks, recorder.acts, counted=agent.model.route == "scripted"),
         )
 
     def _status(self) -> Status:
@@ -127,59 +118,3 @@ def _stop_reason(ledger: Ledger) -> StopReason | None:
     if ledger.outcome is not None:
         return ledger.outcome.stop_reason
     return "error" if ledger.failure else None
-
-
-def _total(thinks: Iterable[Think], read: Callable[[Think], Number | None]) -> Number | None:
-    """The sum over all generations; None where one of them did not report it, or there is none."""
-    sums: Number | None = None
-    for think in thinks:
-        value = read(think)
-        if value is None:
-            return None
-        sums = value if sums is None else sums + value
-    return sums
-
-
-class _Tokens(TypedDict):
-    input_tokens: int | None
-    cache_read_tokens: int | None
-    cache_write_tokens: int | None
-    output_tokens: int | None
-    reasoning_tokens: int | None
-
-
-def _tokens(thinks: Sequence[Think]) -> _Tokens:
-    return _Tokens(
-        input_tokens=_total(thinks, lambda think: think.input_tokens),
-        cache_read_tokens=_total(thinks, lambda think: think.cache_read_tokens),
-        cache_write_tokens=_total(thinks, lambda think: think.cache_write_tokens),
-        output_tokens=_total(thinks, lambda think: think.output_tokens),
-        reasoning_tokens=_total(thinks, lambda think: think.reasoning_tokens),
-    )
-
-
-def _last(values: Iterable[str | None]) -> str | None:
-    known = [value for value in values if value]
-    return known[-1] if known else None
-
-
-_WORST_FIRST: tuple[ReasoningVisibility, ...] = (
-    "unknown",
-    "encrypted",
-    "count_only",
-    "summary",
-    "full",
-    "none",
-)
-
-
-def _visibility(thinks: Sequence[Think]) -> ReasoningVisibility | None:
-    """The least visible reasoning of any generation."""
-    seen = {think.reasoning_visibility for think in thinks}
-    return next((level for level in _WORST_FIRST if level in seen), None)
-
-
-def _source(route: str, thinks: Sequence[Think]) -> ReasoningSource:
-    if route == "scripted":
-        return "counted"
-    return "api" if any(think.reasoning_tokens is not None for think in thinks) else "unknown"

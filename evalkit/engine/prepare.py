@@ -120,18 +120,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     suites = _suites(project, names, flags.task_arguments, asked_kind)
     loop = flags.loop or settings.loop
     own = _own_code(project, loop, with_tools=use_defaults)
-    models = flags.models or settings.models
-    tools = flags.tools or _in_project(project, settings.tool_settings)
-    agents = make_agents(
-        models or ("scripted/oracle",),
-        flags.thinking or settings.thinking,
-        load_tool_settings(tools),
-        own,
-        sampling=_sampling(flags, settings),
-        base_url=flags.base_url or settings.base_url,
-    )
-    check_models(agents)
-    _refuse_thinking(agents)
+    agents = _agents(project, flags, settings, own)
     limit = flags.cost_limit or settings.cost_limit or _suites_cost_limit(suites)
     of_trial = flags.trial_cost_limit or settings.trial_cost_limit
     if limit is not None or of_trial is not None:
@@ -160,10 +149,25 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
         warnings=(*_warnings(suites, plan), *_host_warnings(own)),
-        oracle_by_default=not models,
+        oracle_by_default=not (flags.models or settings.models),
         task_arguments=flags.task_arguments,
         sandbox_asked=asked_kind,
     )
+
+
+def _agents(project: Project, flags: RunFlags, settings: RunDefaults, own: OwnCode) -> tuple[Agent, ...]:
+    tools = flags.tools or _in_project(project, settings.tool_settings)
+    agents = make_agents(
+        flags.models or settings.models or ("scripted/oracle",),
+        flags.thinking or settings.thinking,
+        load_tool_settings(tools),
+        own,
+        sampling=_sampling(flags, settings),
+        base_url=flags.base_url or settings.base_url,
+    )
+    check_models(agents)
+    _refuse_thinking(agents)
+    return agents
 
 
 def _sampling(flags: RunFlags, settings: RunDefaults) -> Sampling:

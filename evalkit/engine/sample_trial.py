@@ -42,7 +42,7 @@ from evalkit.engine.solver_loop import run_solver
 from evalkit.engine.solving import Solving, current_solving
 from evalkit.engine.spending import Spending
 from evalkit.engine.tools import agent_tools
-from evalkit.engine.trial import RunContext, conduct
+from evalkit.engine.trial import RunContext, conduct, start_sandbox
 from evalkit.errors import EvalkitError, ModelError, TaskError
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
@@ -96,15 +96,7 @@ async def run_sample(
 
 
 async def _prepare(planned: PlannedSample, sandbox: Sandbox, recorder: Recorder, ledger: Ledger) -> None:
-    with ledger.clock("start_s"):
-        try:
-            await sandbox.start()
-        finally:
-            ledger.build_s = sandbox.build_s
-    ledger.start_s = (ledger.start_s or 0.0) - (ledger.build_s or 0.0)
-    ledger.runtime, ledger.image_digest = sandbox.runtime, sandbox.image_digest
-    for limit in sandbox.reduced:
-        recorder.event("limit", canonical_json({"reduced": limit}))
+    await start_sandbox(sandbox, recorder, ledger)
     with ledger.clock("setup_s"):
         await _put_files(planned, sandbox)
         await _set_up(planned, sandbox)

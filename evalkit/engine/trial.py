@@ -112,6 +112,19 @@ async def conduct(
     return trial
 
 
+async def start_sandbox(sandbox: Sandbox, recorder: Recorder, ledger: Ledger) -> None:
+    """Start it on its own clock, and record what it is and which of its limits the machine cannot give."""
+    with ledger.clock("start_s"):
+        try:
+            await sandbox.start()
+        finally:
+            ledger.build_s = sandbox.build_s
+    ledger.start_s = (ledger.start_s or 0.0) - (ledger.build_s or 0.0)
+    ledger.runtime, ledger.image_digest = sandbox.runtime, sandbox.image_digest
+    for limit in sandbox.reduced:
+        recorder.event("limit", canonical_json({"reduced": limit}))
+
+
 async def _stop(sandbox: Sandbox, recorder: Recorder) -> None:
     """Stop the sandbox, also while being cancelled. What it leaves behind is noted, and costs nobody a verdict."""
     with anyio.CancelScope(shield=True):
@@ -155,15 +168,7 @@ async def _phases(
     ledger: Ledger,
 ) -> None:
     task = planned.task
-    with ledger.clock("start_s"):
-        try:
-            await sandbox.start()
-        finally:
-            ledger.build_s = sandbox.build_s
-    ledger.start_s = (ledger.start_s or 0.0) - (ledger.build_s or 0.0)
-    ledger.runtime, ledger.image_digest = sandbox.runtime, sandbox.image_digest
-    for limit in sandbox.reduced:
-        recorder.event("limit", canonical_json({"reduced": limit}))
+    await start_sandbox(sandbox, recorder, ledger)
     with ledger.clock("setup_s"):
         await set_up(task.recipe, task.path / "environment" / "Dockerfile", sandbox)
         if (check := task.harbor.environment.healthcheck) is not None:
