@@ -22,15 +22,11 @@ async def wire_messages(messages: Sequence[ChatMessage]) -> list[dict[str, objec
     """The conversation so far."""
     sent: list[dict[str, object]] = []
     for message in messages:
-        kept = _kept(message)
-        if kept is not None:
-            sent.append(dict(kept))
+        known = _kept(message) or _plain(message)
+        if known is not None:
+            sent.append(dict(known))
             continue
-        for converted in await messages_to_openai([message]):
-            fields = dict(cast("Mapping[str, object]", converted))
-            if isinstance(message, ChatMessageTool) and message.error is not None:
-                fields["content"] = message.error.message
-            sent.append(fields)
+        sent += [dict(cast("Mapping[str, object]", one)) for one in await messages_to_openai([message])]
     return sent
 
 
@@ -59,6 +55,18 @@ def wire_tool_choice(choice: ToolChoice) -> str | dict[str, object] | None:
 def said(message: ChatMessageAssistant) -> list[object]:
     """What an answer says and calls, by which a change of it is noticed."""
     return [message.text, [[call.id, call.function] for call in message.tool_calls or ()]]
+
+
+def _plain(message: ChatMessage) -> Mapping[str, object] | None:
+    """A message of nothing but text; None for others, which Inspect knows how to convert, and takes its time."""
+    if isinstance(message, ChatMessageAssistant):
+        return None
+    if not isinstance(message.content, str) and not all(part.type == "text" for part in message.content):
+        return None
+    if not isinstance(message, ChatMessageTool):
+        return {"role": message.role, "content": message.text}
+    told = message.text if message.error is None else message.error.message
+    return {"role": "tool", "content": told, "tool_call_id": message.tool_call_id or ""}
 
 
 def _kept(message: ChatMessage) -> Mapping[str, object] | None:
