@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 from evalkit.models.budget import Budget, Purses
+from evalkit.trajectory.spent import write_spent
 from evalkit.trajectory.step import Step, Think
 from evalkit.trajectory.trial import Trial
 
@@ -13,16 +16,37 @@ class CostLimits:
     """The purse of a run, from which all its trials take, and the size of each trial's own."""
 
     def __init__(
-        self, run_usd: float | None = None, trial_usd: float | None = None, *, spent_usd: float = 0.0
+        self,
+        folder: Path,
+        run_usd: float | None = None,
+        trial_usd: float | None = None,
+        *,
+        spent_usd: float = 0.0,
     ) -> None:
         """None: no limit. `spent_usd` is what a run that is gone on with has cost before."""
+        self._folder = folder
+        self._limited = run_usd is not None
         self._trial_usd = trial_usd
-        self._unlimited = run_usd is None and trial_usd is None
-        self.run = Budget(run_usd, realised_usd=spent_usd)
+        self._run = Budget(run_usd, realised_usd=spent_usd)
 
-    def purses(self) -> Purses | None:
-        """What a new trial may spend from; None where nothing is limited."""
-        return None if self._unlimited else Purses(trial=Budget(self._trial_usd), run=self.run)
+    def of_trial(self) -> TrialMoney | None:
+        """What a new trial may spend; None where nothing is limited."""
+        if not self._limited and self._trial_usd is None:
+            return None
+        return TrialMoney(Purses(trial=Budget(self._trial_usd), run=self._run), self)
+
+    def note(self) -> None:
+        """Write down what the run has cost at most, calls in flight included, where that has a limit."""
+        if self._limited:
+            write_spent(self._folder, self._run.realised_at_most_usd + self._run.reserved_usd)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialMoney:
+    """What one trial may spend."""
+
+    purses: Purses
+    limits: CostLimits
 
 
 def spent_usd(trials: Iterable[tuple[Trial, Iterable[Step]]]) -> float:

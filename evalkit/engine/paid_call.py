@@ -11,17 +11,19 @@ from contextvars import ContextVar
 from dataclasses import replace
 
 from evalkit.engine.attempts import current_attempts
-from evalkit.models.budget import Purses
+from evalkit.engine.cost_limits import TrialMoney
+from evalkit.models.budget import Grant
 from evalkit.models.endpoint import Completion, Endpoint, Question
 from evalkit.models.failure import EndpointFailure
 from evalkit.models.prices import Cost, affordable_output_tokens, cost_of, worst_case_usd
+from evalkit.models.rates import Price
 from evalkit.models.tariff import Tariff
 from evalkit.trajectory.canonical import canonical_json
 
 LEAST_OUTPUT = 256
 """Tokens; what cannot answer with so many is not asked any more."""
 
-current_purses: ContextVar[Purses | None] = ContextVar("evalkit_current_purses", default=None)
+current_money: ContextVar[TrialMoney | None] = ContextVar("evalkit_current_money", default=None)
 """What the trial in this context may spend; None where nothing limits it."""
 
 
@@ -30,8 +32,8 @@ async def ask(endpoint: Endpoint, tariff: Tariff, question: Question) -> tuple[C
 
     Raises EndpointFailure as `Endpoint.ask`, and Spent where too little is left for another call.
     """
-    purses = current_purses.get()
-    if purses is None or tariff.price is None:
+    money = current_money.get()
+    if money is None or tariff.price is None:
         completion = await endpoint.ask(question)
         return completion, cost_of(tariff.price, completion.reading.usage)
     price, attempts = tariff.price, current_attempts.get()
@@ -42,22 +44,32 @@ async def ask(endpoint: Endpoint, tariff: Tariff, question: Question) -> tuple[C
     least = worst_case_usd(price, size, min(most, LEAST_OUTPUT))
     if attempts is not None:
         attempts.clock.stop()  # other trials may have to settle first: that is not this agent's time
-    async with purses.reserve(worst_case_usd(price, size, most), least) as grant:
-        allowed = min(most, affordable_output_tokens(price, size, grant.usd))
-        if attempts is not None:
-            attempts.begin()
-            if allowed < most:
-                detail = {"limit": "cost_limit", "max_tokens": allowed, "instead_of": most}
-                attempts.recorder.event("limit", canonical_json(detail))
-        bounded = replace(question, parameters={**question.parameters, "max_tokens": allowed})
-        try:
-            completion = await endpoint.ask(bounded)
-        except EndpointFailure as failure:
-            if not failure.cause.maybe_billed:
-                grant.not_billed()
-            raise
-        cost = cost_of(price, completion.reading.usage)
-        grant.settle(cost.usd)
+    try:
+        async with money.purses.reserve(worst_case_usd(price, size, most), least) as grant:
+            money.limits.note()
+            allowed = min(most, affordable_output_tokens(price, size, grant.usd))
+            if attempts is not None:
+                attempts.begin()
+                if allowed < most:
+                    detail = {"limit": "cost_limit", "max_tokens": allowed, "instead_of": most}
+                    attempts.recorder.event("limit", canonical_json(detail))
+            bounded = replace(question, parameters={**question.parameters, "max_tokens": allowed})
+            return await _granted(endpoint, price, bounded, grant)
+    finally:
+        money.limits.note()
+
+
+async def _granted(
+    endpoint: Endpoint, price: Price, question: Question, grant: Grant
+) -> tuple[Completion, Cost]:
+    try:
+        completion = await endpoint.ask(question)
+    except EndpointFailure as failure:
+        if not failure.cause.maybe_billed:
+            grant.not_billed()
+        raise
+    cost = cost_of(price, completion.reading.usage)
+    grant.settle(cost.usd)
     return completion, cost
 
 

@@ -26,6 +26,7 @@ from evalkit.engine.run import RunResult, host_class, open_model, run_plan
 from evalkit.sandbox import SandboxKind, check_sandbox
 from evalkit.trajectory.manifest import AgentEntry, PlannedRow, RunManifest, SuiteEntry
 from evalkit.trajectory.reader import load
+from evalkit.trajectory.spent import read_spent
 from evalkit.trajectory.writer import RunWriter
 
 
@@ -52,7 +53,7 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
         sandbox_runtime=prepared.sandbox_runtime,
         readonly=prepared.readonly,
         capacity=make_capacity(prepared.max_trials, prepared.sandbox),
-        costs=CostLimits(prepared.cost_limit_usd, prepared.trial_cost_limit_usd),
+        costs=CostLimits(prepared.out, prepared.cost_limit_usd, prepared.trial_cost_limit_usd),
         progress=progress,
     )
 
@@ -105,8 +106,9 @@ def _costs(path: Path, manifest: RunManifest) -> CostLimits:
         for name in ("cost_limit_usd", "trial_cost_limit_usd")
     )
     if limit is None:
-        return CostLimits(None, of_trial)
-    return CostLimits(limit, of_trial, spent_usd=spent_usd(load(path, every_attempt=True).iter_trials()))
+        return CostLimits(path, None, of_trial)
+    known = spent_usd(load(path, every_attempt=True).iter_trials())
+    return CostLimits(path, limit, of_trial, spent_usd=max(known, read_spent(path)))
 
 
 def _check(

@@ -17,7 +17,7 @@ from evalkit.engine.boundary import INTERRUPTED, attribute
 from evalkit.engine.capacity import Capacity
 from evalkit.engine.cost_limits import CostLimits
 from evalkit.engine.ledger import Ledger
-from evalkit.engine.paid_call import current_purses
+from evalkit.engine.paid_call import current_money
 from evalkit.engine.plan import Planned, PlannedTrial
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Recorder, Stopwatch, now
@@ -85,7 +85,7 @@ async def conduct(
         ledger.queue_s, ledger.started_at = context.since_begin.seconds, now()
         context.progress.started(planned)
         recorder = _recorder(planned, context, kind)
-        current_purses.set(context.costs.purses())
+        current_money.set(context.costs.of_trial())
         if planned.agent.model.route == "inspect":
             ledger.spending.price = find_price(planned.agent.model.name)
         try:

@@ -1,6 +1,6 @@
 """Where is each thing in a run's folder, and which files of a table count?
 
-    run.json  owner.json  journal/<trial>.jsonl  artifacts/
+    run.json  owner.json  spent.json  journal/<trial>.jsonl  artifacts/
     trials/   steps/   effects/   scores/
 
 A trial is committed as `part-<generation>-<trial>.parquet` in `steps` and `effects` and then, under the
@@ -27,7 +27,9 @@ _NAME = re.compile(rf"(?:(part)-(\d{{6,18}})-{_KEY}|(compact)-(\d{{6,18}}))\.par
 _JOURNAL = re.compile(rf"{_KEY}\.jsonl", re.ASCII)
 _TABLE_FILE = rf"(?:(?:part-\d{{6,18}}|scores)-{_KEY}|compact-\d{{6,18}})\.parquet"
 _SCORES = re.compile(rf"scores-{_KEY}\.parquet", re.ASCII)
-_UNFINISHED = re.compile(rf"\.(?:run\.json|owner\.json|{_TABLE_FILE})\.[0-9a-f]{{8}}\.tmp", re.ASCII)
+_UNFINISHED = re.compile(
+    rf"\.(?:run\.json|owner\.json|spent\.json|{_TABLE_FILE})\.[0-9a-f]{{8}}\.tmp", re.ASCII
+)
 _UNFINISHED_ARTIFACT = re.compile(r"\.part-[a-z0-9_]{8}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=@+-]+")
 
@@ -40,6 +42,11 @@ def manifest_file(run: Path) -> Path:
 def owner_file(run: Path) -> Path:
     """Which process is writing."""
     return run / "owner.json"
+
+
+def spent_file(run: Path) -> Path:
+    """What it has cost at most so far."""
+    return run / "spent.json"
 
 
 def journal_folder(run: Path) -> Path:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from evalkit.engine.prepare import RunFlags, prepare
-from evalkit.errors import UsageError
+from evalkit.errors import ConfigError, UsageError
 from evalkit.models.prices import find_price
 from evalkit.trajectory.reader import Run, load
+from evalkit.trajectory.spent import read_spent, write_spent
 from evalkit.trajectory.step import Event, Think
 
 pytestmark = pytest.mark.local
@@ -134,8 +136,6 @@ def test_what_a_run_has_spent_counts_when_it_is_gone_on_with(ask, greedy, said, 
     )
     assert run.rows()[0].status == "unscored"
     endpoint(greedy)
-    from pathlib import Path
-
     resume(Path(run.path), _Silent())
     again = sum(
         step.cost_usd
@@ -144,6 +144,34 @@ def test_what_a_run_has_spent_counts_when_it_is_gone_on_with(ask, greedy, said, 
         if isinstance(step, Think)
     )
     assert spent < again <= 0.02
+
+
+def test_a_call_in_flight_when_the_process_dies_counts_in_full(ask, greedy, reply, endpoint, tmp_path):
+    from evalkit.engine.start import resume
+
+    seen = []
+
+    def watching(received):
+        seen.append(json.loads((tmp_path / "run" / "spent.json").read_text())["usd_at_most"])
+        return reply(b"{}", status=400)
+
+    run = ask(watching, cost_limit=0.01)
+    assert 0.0099 < seen[0] <= 0.01, "written before the call, with all that it can cost"
+    assert json.loads((tmp_path / "run" / "spent.json").read_text()) == {"usd_at_most": 0.0}
+    write_spent(Path(run.path), seen[0])  # as it would be, had the process died then
+    asked = len(endpoint.requests)
+    resume(Path(run.path), _Silent())
+    (trial,) = load(run.path).rows()
+    assert (trial.stop_reason, len(endpoint.requests)) == ("cost_limit", asked)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"usd_at_most": -1}', '{"usd_at_most": NaN}', '{"usd_at_most": "1"}']
+)
+def test_a_damaged_amount_is_one_clear_error(tmp_path, text):
+    (tmp_path / "spent.json").write_text(text)
+    with pytest.raises(ConfigError, match="says no amount of dollars"):
+        read_spent(tmp_path)
 
 
 @pytest.mark.parametrize(
