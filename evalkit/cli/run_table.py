@@ -6,7 +6,7 @@ import os
 import shlex
 import socket
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +39,10 @@ class AgentRow:
     tool_calls: float | None
     output_tokens: float | None
     agent_s: float | None
+    known_usd: float | None
+    """The sum of what is known; None where nothing is."""
+    cost_is_whole: bool
+    """Whether every trial's cost is known, so that the sum is no lower bound."""
 
 
 def agent_rows(trials: Sequence[Trial]) -> tuple[AgentRow, ...]:
@@ -63,6 +67,7 @@ def run_as_json(run: Run) -> dict[str, object]:
                 "passed": row.passed,
                 "failed": row.failed,
                 "unscored": row.unscored,
+                "cost_usd": row.known_usd if row.cost_is_whole else None,
             }
             for row in agent_rows(trials)
         ],
@@ -86,16 +91,25 @@ def print_run(run: Run) -> None:
     if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
         text = f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
         console.print(printable(text), markup=False, soft_wrap=True)
-    for trial in trials:
-        if trial.status == "unscored":
-            line = printable((trial.error_message or "unknown reason").splitlines()[0])
-            text = f"unscored {trial.trial_id} ({trial.error_origin or 'unknown origin'}): {line}"
-            console.print(text, markup=False, soft_wrap=True)
+    for text in _why_unscored(trials):
+        console.print(text, markup=False, soft_wrap=True)
     if trials:
         line = (
             f"Every step of a trial: evalkit show {shlex.quote(run.path)} {shlex.quote(trials[0].trial_id)}"
         )
         console.print(f"\n{printable(line)}", markup=False, soft_wrap=True)
+
+
+def _why_unscored(trials: Sequence[Trial]) -> Iterator[str]:
+    """Each reason once, however many trials it has kept from being scored."""
+    reasons: defaultdict[tuple[str, str], list[Trial]] = defaultdict(list)
+    for trial in trials:
+        if trial.status == "unscored":
+            line = printable((trial.error_message or "unknown reason").splitlines()[0])
+            reasons[trial.error_origin or "unknown origin", line].append(trial)
+    for (origin, line), alike in reasons.items():
+        which = alike[0].trial_id if len(alike) == 1 else f"{len(alike)} trials, such as {alike[0].trial_id}"
+        yield f"unscored {which} ({origin}): {line}"
 
 
 def _print_table(table: Table) -> None:
@@ -146,7 +160,14 @@ def _agent_row(agent: str, trials: Sequence[Trial]) -> AgentRow:
         tool_calls=_mean(trial.tool_calls for trial in trials),
         output_tokens=_mean(trial.output_tokens for trial in trials),
         agent_s=_mean(trial.agent_s for trial in trials),
+        known_usd=_sum(trial.cost_usd for trial in trials),
+        cost_is_whole=all(trial.cost_usd is not None for trial in trials),
     )
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -154,9 +175,11 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _agents_table(rows: Iterable[AgentRow]) -> Table:
+def _agents_table(rows: Sequence[AgentRow]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("pass^1", "passed", "failed", "unscored", "calls", "tokens", "seconds"):
+    priced = any(row.known_usd is not None for row in rows)
+    names = ("pass^1", "passed", "failed", "unscored", "calls", "tokens", "seconds")
+    for name in (*names, *(("cost",) if priced else ())):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("agent", no_wrap=True)
     for row in rows:
@@ -168,9 +191,17 @@ def _agents_table(rows: Iterable[AgentRow]) -> Table:
             _number(row.tool_calls, ".1f"),
             _number(row.output_tokens, ".0f"),
             _number(row.agent_s, ".2f"),
+            *((_dollars(row),) if priced else ()),
             cell(row.agent),
         )
     return table
+
+
+def _dollars(row: AgentRow) -> str:
+    """The whole agent's cost; what is known of it is marked as the lower bound that it is."""
+    if row.known_usd is None:
+        return "-"
+    return f"{'' if row.cost_is_whole else '>='}${row.known_usd:.4f}"
 
 
 def _trials_table(trials: Iterable[Trial]) -> Table:
@@ -219,4 +250,7 @@ def _trial_as_json(trial: Trial) -> dict[str, object]:
         "output_tokens": trial.output_tokens,
         "reasoning_tokens": trial.reasoning_tokens,
         "agent_s": trial.agent_s,
+        "retry_s": trial.retry_s,
+        "cost_usd": trial.cost_usd,
+        "model_served": trial.model_served,
     }

@@ -121,6 +121,7 @@ def test_a_run_is_recorded_shown_and_told_from_its_json(command, folder, local_s
             "passed": 1,
             "failed": 0,
             "unscored": 0,
+            "cost_usd": None,
         }
     ]
     assert json.loads(command("show", "here", "--json").out)["trials"] == result["trials"]
@@ -234,3 +235,36 @@ def test_a_task_that_is_refused_is_left_out_as_the_hint_says(command):
     assert said.code == 2
     assert f"--task '!{name}'" in said.err
     assert command("run", "mine", "core", "--task", f"!{name}", "--dry-run").code == 0
+
+
+def test_one_reason_for_many_unscored_trials_is_told_once(command, endpoint, reply):
+    endpoint(reply(b'{"error": {"message": "bad key"}}', status=401))
+    said = command(
+        "run",
+        "core",
+        "--limit",
+        "2",
+        "--epochs",
+        "3",
+        "--model",
+        "openai-compatible/x",
+        "--base-url",
+        endpoint.url,
+    )
+    assert said.code == 6
+    assert said.out.count("bad key") == 1
+    assert "unscored 6 trials, such as " in said.out
+
+
+def test_what_agents_cost_is_shown_where_it_is_known(command, endpoint, said, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "key-for-the-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    endpoint(said(None, ("submit", "{}"), usage=usage))
+    shown = command("run", "core", "--task", "fix-off-by-one", "--model", "openai/gpt-4o-mini")
+    assert "$0.0002" in shown.out
+    endpoint(said(None, ("submit", "{}"), usage={}))
+    unknown = command(
+        "run", "core", "--task", "fix-off-by-one", "--model", "openai/gpt-4o-mini", "--out", "second"
+    )
+    assert "$" not in unknown.out
