@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from inspect_ai.hooks import ModelRetry
-from inspect_ai.model import GenerateConfig
+from inspect_ai.model import GenerateConfig, ModelOutput
 from tenacity import RetryCallState, RetryError, wait_exponential_jitter
 from tenacity.wait import wait_base
 
@@ -68,6 +68,20 @@ class Attempts:
             "seconds": round(self.watch.seconds, 3),
             "wait_s": round(data.wait_time, 3),
         }
+        self.recorder.event("retry", canonical_json(detail))
+
+    def answered(self, output: ModelOutput, retries: int | None) -> None:
+        """An answer has come. Providers of Inspect's try again by themselves too: `retries` times, says its event, and
+        how long the request took that succeeded, its output.
+        """
+        if not retries or output.time is None:
+            return
+        lost = max(self.watch.seconds - output.time, 0.0)
+        self.clock.stop(for_s=lost)
+        self.clock.go_on()
+        self.failed += retries
+        self.watch = self.watch.later(lost)
+        detail = {"within": "the provider's own client", "times": retries, "seconds": round(lost, 3)}
         self.recorder.event("retry", canonical_json(detail))
 
     def failure(self, error: Exception, model: str) -> EvalkitError:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -135,6 +137,7 @@ async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutpu
             raise
         except Exception as error:
             raise attempts.failure(error, str(given.model)) from error
+        attempts.answered(output, _retries_told())
     refusal = refusal_in(output)
     if refusal is not None:
         detail = {"refused": output.stop_reason, "message": refusal}
@@ -146,6 +149,13 @@ async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutpu
         think_step(given.recorder.next, messages, output, facts, attempts.watch, retries=attempts.failed)
     )
     return output
+
+
+def _retries_told() -> int | None:
+    """How often the provider's own client tried again for the latest answer, by Inspect's event."""
+    events = (event for event in reversed(transcript().events) if isinstance(event, ModelEvent))
+    latest = next(events, None)
+    return latest.retries if latest else None
 
 
 async def _act(given: LoopInput, messages: list[ChatMessage], asked: ChatMessageAssistant) -> Ending | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from evalkit.trajectory.step import Act, Event, EventName, Prompt, Role, Step, Think
 
@@ -58,6 +58,13 @@ class Stopwatch:
     def __init__(self) -> None:
         self.started_at = now()
         self._began = time.perf_counter()
+
+    def later(self, seconds: float) -> Stopwatch:
+        """One that began so many seconds after this one."""
+        watch = Stopwatch()
+        watch.started_at = self.started_at + timedelta(seconds=seconds)
+        watch._began = self._began + seconds
+        return watch
 
     @property
     def seconds(self) -> float:

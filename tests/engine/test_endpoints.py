@@ -324,3 +324,20 @@ def test_a_server_that_nobody_is_at_is_given_up_for_the_whole_run(ask, said, end
     assert sum("asked" not in trial.error_message for trial in rows) > 10, (
         "asked no more, once nobody was there"
     )
+
+
+def test_what_inspects_own_provider_tries_again_by_itself_is_told_too(
+    make_suite, run_suite, endpoint, reply, said, monkeypatch
+):
+    monkeypatch.setenv("TEST_API_KEY", "key-for-the-test")
+    busy = reply(b'{"error": {"message": "slow down"}}', status=429, headers={"retry-after": "1"})
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    endpoint(busy, said(None, WRITE, usage=usage), said(None, SUBMIT, usage=usage))
+    run = run_suite(make_suite(), "inspect/openai-api/test/tiny", base_url=endpoint.url)
+    trial, first = only(run), steps(run, Think)[0]
+    assert trial.status == "passed"
+    assert first.retries == 1
+    assert first.duration_s < 1.0 < trial.retry_s
+    assert (trial.input_tokens, trial.output_tokens) == (200, 40)
+    (event,) = [step for step in steps(run, Event) if step.event == "retry"]
+    assert json.loads(event.detail)["times"] == 1
