@@ -79,7 +79,7 @@ class RunDefaults(_Section):
     max_tokens: Count | None = None
     """Of one generation."""
     temperature: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)] | None = None
-    seed: Annotated[int, Field(strict=True)] | None = None
+    seed: Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)] | None = None
     executor: Text | None = None
 
 

@@ -102,6 +102,7 @@ AtOnce = Annotated[
 Most = Annotated[
     int | None, typer.Option(min=1, help="Tokens of one generation, thinking included. [not sent]")
 ]
+Seed = Annotated[int | None, typer.Option(min=-(2**63), max=2**63 - 1, help="Sent to the model. [not sent]")]
 Temperature = Annotated[float | None, typer.Option(min=0, max=100, help="Sent to the model. [not sent]")]
 
 
@@ -126,7 +127,7 @@ def run(
     max_trials: AtOnce = None,
     base_url: Address = None,
     temperature: Temperature = None,
-    seed: Annotated[int | None, typer.Option(help="Sent to the model. [not sent]")] = None,
+    seed: Seed = None,
     max_tokens: Most = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,

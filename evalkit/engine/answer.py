@@ -23,7 +23,9 @@ from inspect_ai.tool import ToolCall
 
 from evalkit.engine.wire_messages import SAID, WIRE, said
 from evalkit.models.endpoint import Completion
+from evalkit.models.giving_back import NO_CONTENT
 from evalkit.models.reading import Block, Call, Finish, Reading, Reasoning, Text
+from evalkit.models.responses_input import ITEMS
 from evalkit.models.usage import Usage
 
 FACTS = "evalkit"
@@ -34,15 +36,7 @@ RAW = "evalkit_raw_arguments"
 """Under which key of a message's metadata it says what the model wrote where that did not parse."""
 _QUOTED = 1000
 """Characters of malformed arguments that the model is shown again."""
-NO_CONTENT = "(no content)"
-_SAYING = (
-    "content",
-    "reasoning_content",
-    "reasoning",
-    "reasoning_details",
-    "reasoning_items",
-    "thinking_blocks",
-)
+_SAYING = ("content", "reasoning_content", "reasoning", "reasoning_details", ITEMS)
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _STOP: Mapping[Finish, StopReason] = {
     "stop": "stop",
@@ -141,6 +135,8 @@ def _calls(reading: Reading, invalid: Mapping[int, str]) -> list[_Asked]:
 
 def _parsed(call: Call, identity: str, invalid: str | None) -> _Asked:
     problem, arguments = invalid, None
+    if not call.tool:
+        problem = "The call names no tool."
     if problem is None:
         try:
             arguments = json.loads(call.arguments or "{}", parse_constant=_refused)

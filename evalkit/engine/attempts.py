@@ -17,16 +17,17 @@ from tenacity.wait import wait_base
 
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.recorder import Recorder, Stopwatch
+from evalkit.engine.spending import Spending
 from evalkit.errors import EvalkitError, ModelError
 from evalkit.models.budget import Spent
-from evalkit.models.failure import EndpointFailure
+from evalkit.models.failure import LONGEST_WAIT_S, EndpointFailure
+from evalkit.models.prices import cost_of
+from evalkit.models.rates import Price
 from evalkit.models.sampling import Sampling
 from evalkit.trajectory.canonical import canonical_json
 
 MAX_RETRIES = 5
 """Of one generation; then the endpoint counts as unreachable and the trial is unscored."""
-LONGEST_WAIT_S = 600.0
-"""An endpoint that asks to wait longer is not asked again."""
 
 
 @dataclass(slots=True)
@@ -35,6 +36,7 @@ class Attempts:
 
     clock: AgentClock
     recorder: Recorder
+    spending: Spending
     failed: int = 0
     last: EndpointFailure | None = None
     """Why the last attempt failed, where its provider is ours."""
@@ -61,14 +63,23 @@ class Attempts:
         """An attempt has failed and will be made again: neither it nor the wait is the agent's time."""
         self.clock.stop(for_s=self.watch.seconds)
         self.failed += 1
+        usage = self.last.reading.raw_usage if self.last and self.last.reading else None
         detail = {
             "attempt": data.attempt,
             "status": data.status_code,
             "error": data.exception_type if self.last is None else self.last.message,
             "seconds": round(self.watch.seconds, 3),
             "wait_s": round(data.wait_time, 3),
+            **({} if usage is None else {"usage": dict(usage)}),
         }
         self.recorder.event("retry", canonical_json(detail))
+
+    def lose(self, failure: EndpointFailure, price: Price | None) -> None:
+        """An attempt has come to nothing: remember why, and what it may have cost."""
+        self.last = failure
+        if failure.cause.maybe_billed:
+            usage = failure.reading.usage if failure.reading else None
+            self.spending.lose(cost_of(price, usage).usd)
 
     def answered(self, output: ModelOutput, retries: int | None) -> None:
         """An answer has come. Providers of Inspect's try again by themselves too: `retries` times, says its event, and

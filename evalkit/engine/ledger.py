@@ -13,7 +13,7 @@ from evalkit.engine.loop import Outcome
 from evalkit.engine.plan import Planned
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.spending import Spending
-from evalkit.engine.totals import totals
+from evalkit.engine.totals import Totals, totals
 from evalkit.grading.verdict import Verdict
 from evalkit.trajectory.trial import Status, StopReason, Trial
 
@@ -105,8 +105,13 @@ class Ledger:
             grader_digest=self.grader_digest,
             price_source=self.spending.price_source,
             raw_usage=self.spending.raw_usage,
-            **totals(recorder.thinks, recorder.acts, counted=agent.model.route == "scripted"),
+            **self._totals(recorder, counted=agent.model.route == "scripted"),
         )
+
+    def _totals(self, recorder: Recorder, *, counted: bool) -> Totals:
+        sums = totals(recorder.thinks, recorder.acts, counted=counted)
+        sums["cost_usd"] = self.spending.whole_cost(sums["cost_usd"])
+        return sums
 
     def _status(self) -> Status:
         if self.failure is not None or self.verdict is None:

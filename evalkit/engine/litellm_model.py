@@ -21,13 +21,13 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from evalkit.engine.answer import REFUSED, output_of
-from evalkit.engine.attempts import LONGEST_WAIT_S, RetryWait, current_attempts
+from evalkit.engine.attempts import RetryWait, current_attempts
 from evalkit.engine.paid_call import ask
 from evalkit.engine.wire_messages import wire_messages, wire_tool_choice, wire_tools
 from evalkit.errors import ModelError
 from evalkit.models.access import endpoint_for
 from evalkit.models.endpoint import Completion, Question
-from evalkit.models.failure import Ending, EndpointFailure
+from evalkit.models.failure import LONGEST_WAIT_S, Ending, EndpointFailure
 from evalkit.models.name import parse_model
 from evalkit.models.refusals import Refusals
 from evalkit.models.tariff import tariff_of
@@ -107,7 +107,7 @@ class LitellmModel(ModelAPI):
             self._refusals.note(failure)
             attempts = current_attempts.get()
             if attempts is not None:
-                attempts.last = failure
+                attempts.lose(failure, self._tariff.price)
             raise
         self._refusals.answered = True
         output = output_of(completion, model=self.model_name, cost_usd=cost.usd, price_source=cost.source)

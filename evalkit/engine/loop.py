@@ -129,7 +129,7 @@ def _tell(
 
 
 async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutput:
-    attempts = Attempts(given.clock, given.recorder)
+    attempts = Attempts(given.clock, given.recorder, given.spending)
     with attempts.counted():
         try:
             output = await given.model.generate(messages, tools=list(given.tools), config=given.config)

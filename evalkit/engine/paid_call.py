@@ -65,11 +65,17 @@ async def _granted(
     try:
         completion = await endpoint.ask(question)
     except EndpointFailure as failure:
-        if not failure.cause.maybe_billed:
+        if failure.cause.maybe_billed:
+            grant.settle(cost_of(price, failure.reading.usage if failure.reading else None).usd)
+        else:
             grant.not_billed()
         raise
     cost = cost_of(price, completion.reading.usage)
     grant.settle(cost.usd)
+    attempts = current_attempts.get()
+    if attempts is not None and cost.usd is not None and cost.usd > grant.usd:
+        detail = {"limit": "cost_limit", "billed_usd": cost.usd, "allowed_usd": grant.usd}
+        attempts.recorder.event("limit", canonical_json(detail))
     return completion, cost
 
 

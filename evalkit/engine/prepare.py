@@ -163,7 +163,7 @@ def _agents(project: Project, flags: RunFlags, settings: RunDefaults, own: OwnCo
         load_tool_settings(tools),
         own,
         sampling=_sampling(flags, settings),
-        base_url=flags.base_url or settings.base_url,
+        base_url=settings.base_url if flags.base_url is None else flags.base_url,
     )
     check_models(agents)
     _refuse_thinking(agents)

@@ -97,7 +97,7 @@ async def run_solver(
     steps = EventSteps(recorder, traces, spending)
     watch = _Watch(steps, traces, limits)
     watch_token, trace_token = _watch.set(watch), current_traces.set(traces)
-    attempts = Attempts(clock, recorder)
+    attempts = Attempts(clock, recorder, spending)
     attempts_token = current_attempts.set(attempts)
     try:
         with apply_limits([watch.bound, token_limit(limits.tokens)], catch_errors=True) as reached:

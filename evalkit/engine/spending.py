@@ -19,6 +19,10 @@ class Spending:
     """Of a model that Inspect itself asks; what others cost they say themselves."""
     raw_usages: list[Mapping[str, object] | None] = field(default_factory=list[Mapping[str, object] | None])
     price_sources: list[str] = field(default_factory=list[str])
+    lost_usd: float = 0.0
+    """What answers cost that came to nothing."""
+    is_cost_known: bool = True
+    """False where a call may have been billed, and nobody says how much."""
     retry_s: float | None = None
     """Seconds of failed attempts and of waits; None where no endpoint was asked."""
 
@@ -27,6 +31,19 @@ class Spending:
         self.raw_usages.append(facts.raw_usage)
         if facts.price_source is not None and facts.price_source not in self.price_sources:
             self.price_sources.append(facts.price_source)
+
+    def lose(self, cost_usd: float | None) -> None:
+        """Take a failed call down that may have been billed."""
+        if cost_usd is None:
+            self.is_cost_known = False
+        else:
+            self.lost_usd += cost_usd
+
+    def whole_cost(self, answers_usd: float | None) -> float | None:
+        """What the trial has cost, given its answers' cost: None where a part is not known."""
+        if answers_usd is None or not self.is_cost_known:
+            return None
+        return answers_usd + self.lost_usd
 
     def excuse(self, clock: AgentClock) -> None:
         """Take down for how long a clock stood still."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from evalkit.models.name import COMPATIBLE, ModelName
 
 COMPATIBLE_KEY = "OPENAI_COMPATIBLE_API_KEY"
 """Whose value an openai-compatible server is sent. Nobody else's key goes to a server that may be anyone's."""
+_ADDRESS = re.compile(r"[!-~]+")
 NO_KEY = "none"
 """For servers that want a key to be sent and do not look at it."""
 _STREAMED = frozenset({"anthropic"})
@@ -52,17 +54,18 @@ def check_base_url(base_url: str | None) -> None:
         return
     try:
         parts = urlsplit(base_url)
-        host, secret = parts.hostname, parts.username or parts.password or parts.query
+        secret = parts.username or parts.password or parts.query or parts.fragment
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        host, secret, parts = None, None, urlsplit("")
-    if parts.scheme not in {"http", "https"} or not host:
+        secret, sound = None, False
+    if not sound or not _ADDRESS.fullmatch(base_url):
         raise UsageError(
             f"'{base_url}' is no address of a model endpoint",
             hint="Write it with its scheme, such as --base-url http://127.0.0.1:8000/v1",
         )
     if secret:
         raise UsageError(
-            "the base URL holds a user name, a password or a query, which would be stored with the run",
+            "the base URL holds a user name, a password, a query or a fragment, which would be stored with the run",
             hint=f"Leave it out, and put the key into the environment: {COMPATIBLE_KEY}",
         )
 
@@ -73,6 +76,9 @@ def check_keys(models: Iterable[tuple[ModelName, str | None]]) -> None:
     A server of one's own (with a base URL) may need no key, so none is asked for.
     """
     missing: dict[str, list[str]] = {}
+    models = list(models)
+    for model, _ in models:
+        _check_spelling(model)
     for model, base_url in models:
         if model.route == "litellm" and base_url is None:
             for variable in _missing(model):
@@ -121,7 +127,25 @@ def _interface(model: ModelName, *, at_openai: bool) -> str:
 
 def _missing(model: ModelName) -> list[str]:
     found = load().validate_environment(model=model.name)
-    return [str(name) for name in found.get("missing_keys", [])]
+    missing = [str(name) for name in found.get("missing_keys", [])]
+    return missing or [name for name in _key_names(model) if not os.environ.get(name, "-").strip()]
+
+
+def _key_names(model: ModelName) -> tuple[str, ...]:
+    """Where a provider's key is looked for, as far as it has one name."""
+    if model.provider == COMPATIBLE:
+        return (COMPATIBLE_KEY,)
+    return (f"{re.sub(r'[^A-Za-z0-9]', '_', model.provider).upper()}_API_KEY",)
+
+
+def _check_spelling(model: ModelName) -> None:
+    """Raise UsageError for a key that no request can carry, such as one with a line break in it."""
+    for name in _key_names(model):
+        if not re.fullmatch(r"[!-~]*", os.environ.get(name, "").strip(" ")):
+            raise UsageError(
+                f"the value of {name} is no API key: it holds a line break, a space or letters that no key has",
+                hint="Set it again, without what does not belong to it.",
+            )
 
 
 def _providers() -> list[str]:

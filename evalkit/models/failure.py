@@ -13,9 +13,14 @@ from typing import Literal, cast
 import httpx
 
 from evalkit.errors import ModelError
+from evalkit.models.reading import Reading
 
 Ending = Literal["context_length", "content_filter"]
-RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+_PASSING = frozenset({408, 409, 425, 429})
+_LASTING = frozenset({501, 505})
+"""Of the server's errors, those that say what it never does."""
+LONGEST_WAIT_S = 600.0
+"""An endpoint that asks to wait longer is not asked again."""
 _QUOTA = (
     "insufficient_quota",
     "billing_hard_limit_reached",
@@ -55,9 +60,13 @@ class Cause:
 class EndpointFailure(ModelError):
     """One call failed. `cause` says whether it may be tried again."""
 
-    def __init__(self, message: str, cause: Cause, *, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, cause: Cause, *, hint: str | None = None, reading: Reading | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
         self.cause = cause
+        self.reading = reading
+        """What could be read of an answer that is none, such as what it says that it has used."""
 
     @property
     def status_code(self) -> int | None:
@@ -65,15 +74,21 @@ class EndpointFailure(ModelError):
         return self.cause.status
 
 
-def judge_status(status: int, body: str, headers: Mapping[str, str], error: Exception) -> Cause:
+def judge_status(status: int, body: str, headers: Mapping[str, str], error: Exception | None) -> Cause:
     """What a response that is no success means for another attempt. `error` is what litellm made of it."""
+    asked = retry_after(headers)
     spent = any(sign in body.lower() for sign in _QUOTA)
     return Cause(
         status=status,
-        retryable=status in RETRYABLE and not spent,
-        retry_after_s=retry_after(headers),
+        retryable=is_passing(status) and not spent and (asked is None or asked <= LONGEST_WAIT_S),
+        retry_after_s=asked,
         ending=_ENDINGS.get(type(error).__name__),
     )
+
+
+def is_passing(status: int) -> bool:
+    """Whether a status is about the moment, so that the same request may be answered later."""
+    return status in _PASSING or (500 <= status < 600 and status not in _LASTING)
 
 
 def was_sent(error: BaseException) -> bool:
@@ -97,9 +112,13 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         seen = seen.__cause__ or seen.__context__
 
 
-def hint_for(status: int | None) -> str | None:
-    """What to do about a status that is an answer, not a passing trouble."""
-    return None if status is None else _HINTS.get(status)
+def hint_for(cause: Cause) -> str | None:
+    """What to do about a refusal; None for a passing trouble, which another attempt may not meet."""
+    if cause.retry_after_s is not None and cause.retry_after_s > LONGEST_WAIT_S:
+        return f"It asks to wait {cause.retry_after_s:,.0f} s; evalkit waits {LONGEST_WAIT_S:g} s at most."
+    if cause.status is None or cause.retryable:
+        return None
+    return _HINTS.get(cause.status, "The endpoint does not take this request, or it is none of a model.")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -21,6 +21,7 @@ def load() -> Any:
     stored), print advice, try again by itself, or leave out parameters that an endpoint does not take.
     """
     warnings.filterwarnings("ignore", message=r"Items? .* using the `ReadOnly` qualifier")
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault(
         "LITELLM_MODE", "PRODUCTION"

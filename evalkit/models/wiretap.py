@@ -6,6 +6,7 @@ is heard there: body, status, headers and the response as far as it came, also w
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -30,6 +31,8 @@ class Exchange:
     received: bytearray = field(default_factory=bytearray)
     whole: bool = False
     """The body was received to its end."""
+    sent_on_to: str | None = None
+    """Another host to which the endpoint wanted the request, key and all, to be sent on."""
     too_long: bool = False
     """The body was given up, because it is longer than any answer."""
 
@@ -53,15 +56,31 @@ class Exchange:
         """The request's body."""
         return self._without_secrets(self.request).decode("utf-8", "replace")
 
+    def told(self, text: str) -> str:
+        """A text about the exchange, such as an error message, without the keys."""
+        for secret in self.secrets:
+            text = text.replace(secret, REDACTED)
+        return text
+
     def _without_secrets(self, data: bytes) -> bytes:
         for secret in self.secrets:
-            data = data.replace(secret.encode(), b"[redacted]")
-        return data
+            data = data.replace(secret.encode(), REDACTED.encode())
+        return self._unescaped(data) if self.secrets and b"\\" in data else data
+
+    def _unescaped(self, data: bytes) -> bytes:
+        """JSON can spell a key in many ways; what is said counts."""
+        try:
+            text = json.dumps(json.loads(data), ensure_ascii=False)
+        except (ValueError, RecursionError):
+            return data
+        plain = self.told(text)
+        return data if plain == text else plain.encode("utf-8", "surrogatepass")
 
 
 LONGEST_ANSWER = 128 * 1024 * 1024
 """Bytes of a response; what sends more is no model."""
 _KEY_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
+REDACTED = "[redacted]"
 _SHORTEST_KEY = 8
 """Characters; what is shorter is no key, and would be found in everything."""
 _heard: ContextVar[list[Exchange] | None] = ContextVar("evalkit_heard", default=None)
@@ -107,6 +126,18 @@ async def _on_request(request: httpx.Request) -> None:
     heard.append(exchange)
 
 
+def _is_at_home(response: httpx.Response) -> bool:
+    """Whether a redirection stays at the endpoint: nobody else is to get the key. To https it may go up."""
+    here = response.request.url
+    try:
+        there = here.join(response.headers["location"])
+    except httpx.InvalidURL:
+        return False
+    if (here.scheme, here.host, here.port) == (there.scheme, there.host, there.port):
+        return True
+    return here.host == there.host and (here.scheme, there.scheme) == ("http", "https")
+
+
 def _secrets(request: httpx.Request) -> tuple[str, ...]:
     values = [request.headers.get(name, "").rpartition(" ")[2] for name in _KEY_HEADERS]
     values.append(request.url.params.get("key", ""))
@@ -118,6 +149,9 @@ async def _on_response(response: httpx.Response) -> None:
     if not isinstance(exchange, Exchange) or not isinstance(response.stream, httpx.AsyncByteStream):
         return
     exchange.status, exchange.headers = response.status_code, response.headers
+    if response.has_redirect_location and not _is_at_home(response):
+        exchange.sent_on_to = response.headers["location"]
+        raise httpx.RemoteProtocolError("the endpoint sends its callers on to another address")
     response.stream = _Tee(response.stream, exchange)
 
 

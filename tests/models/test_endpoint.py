@@ -408,3 +408,110 @@ def test_a_call_that_the_endpoint_itself_finds_invalid_is_the_models_mistake(end
     assert (call.tool, call.arguments) == ("bash", '{"cmd": 1}')
     assert completion.invalid_calls == {0: "Tool call validation failed"}
     assert completion.reading.usage is None
+
+
+def test_reasoning_of_responses_goes_back_before_what_it_led_to(answered):
+    second = {"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "bW9yZQ=="}
+    said = {
+        "type": "message",
+        "id": "m1",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "I look.", "annotations": []}],
+    }
+    body = {
+        **RESPONSES,
+        "output": [RESPONSES["output"][0], said, RESPONSES["output"][1], second, RESPONSES["output"][2]],
+    }
+    _, sent = answered("openai/responses/gpt-5", body, always=KEEPING)
+    kinds = [item.get("id", item["type"]) for item in sent["input"][1:]]
+    assert kinds == ["rs_1", "m1", "fc_1", "rs_2", "fc_2", "function_call_output", "function_call_output"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("model", ["anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-pro", "openai/x"])
+def test_a_redirection_to_another_host_never_gets_the_key(endpoint, reply, at, status, model):
+    from tests.conftest import ReplayServer
+
+    elsewhere = ReplayServer()
+    endpoint(reply(b"", status=status, headers={"location": elsewhere.url + "/v1"}))
+    with pytest.raises(EndpointFailure, match="sends its callers on to another address") as failed:
+        ask(at(model))
+    elsewhere.close()
+    assert elsewhere.requests == []
+    assert not failed.value.cause.retryable
+
+
+@pytest.mark.parametrize("body", [b"<html>login</html>", b"", b"{}", b"null", b'{"status": "ok"}', b"fine"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        "anthropic/claude-sonnet-4-5",
+        "gemini/gemini-2.5-pro",
+        "openai/responses/gpt-5",
+        "deepseek/deepseek-chat",
+    ],
+)
+def test_an_answer_that_is_none_is_a_failure_at_every_provider(endpoint, reply, at, model, body):
+    endpoint(reply(body))
+    with pytest.raises(EndpointFailure) as failed:
+        ask(at(model))
+    assert failed.value.cause.retryable
+    assert "litellm" not in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"usageMetadata": None},
+        {"usageMetadata": {"promptTokenCount": "12", "candidatesTokenCount": [], "totalTokenCount": -1}},
+    ],
+)
+def test_geminis_answer_counts_without_its_counts(answered, change):
+    body = {name: value for name, value in {**GEMINI, **change}.items() if value is not None}
+    first, sent = answered("gemini/gemini-2.5-pro", body)
+    assert len([block for block in first.reading.blocks if isinstance(block, Call)]) == 2
+    usage = first.reading.usage
+    assert usage is None or (usage.input_tokens, usage.output_tokens) == (None, None)
+    assert "functionCall" in json.dumps(sent) or "function_call" in json.dumps(sent)
+
+
+def test_geminis_call_without_arguments_is_a_call(answered):
+    part = {"functionCall": {"name": "bash"}}
+    body = {**GEMINI, "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}
+    first, _ = answered("gemini/gemini-2.5-pro", body)
+    (call,) = first.reading.blocks
+    assert (call.tool, json.loads(call.arguments)) == ("bash", {})
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "function_call": {"name": "bash", "arguments": '{"command":"ls"}'}},
+        {
+            "content": "",
+            "tool_calls": [{"id": "t1", "function": {"name": "bash", "arguments": {"command": "ls"}}}],
+        },
+        {
+            "content": [{"type": "text", "text": "Hm."}],
+            "tool_calls": [{"id": "t1", "function": {"name": "bash"}}],
+        },
+    ],
+)
+def test_odd_calls_go_back_in_the_form_that_every_endpoint_takes(answered, message):
+    _, sent = answered("openai/x", chat({"role": "assistant", **message}))
+    (call,) = sent["messages"][1]["tool_calls"]
+    assert (call["type"], call["function"]["name"]) == ("function", "bash")
+    assert isinstance(call["function"]["arguments"], str)
+    assert call["id"] == sent["messages"][2]["tool_call_id"]
+
+
+@pytest.mark.parametrize("calls", [[], [None], {}, "none"])
+def test_a_list_of_calls_that_holds_none_does_not_go_back(answered, calls):
+    _, sent = answered("openai/x", chat({"role": "assistant", "content": "Hm.", "tool_calls": calls}))
+    assert "tool_calls" not in sent["messages"][1]
+
+
+def test_a_turn_of_claudes_never_ends_in_a_thought(answered):
+    body = {**CLAUDE, "content": CLAUDE["content"][:1], "stop_reason": "max_tokens"}
+    _, sent = answered("anthropic/claude-sonnet-4-5", body)
+    assert sent["messages"][1]["content"][-1] == {"type": "text", "text": "(no content)"}
