@@ -205,6 +205,8 @@ def _arguments(given: list[str] | None) -> dict[str, Json]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise UsageError(f"-T {text} gives no value", hint="Write -T key=value.")
+        if name.strip() in found:
+            raise UsageError(f"-T gives {name.strip()} twice", hint="Give each argument once.")
         try:
             found[name.strip()] = loads(value)
         except ValueError:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import anyio
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, execute_tools
 from inspect_ai.tool import Tool, ToolCall
+from inspect_ai.util import LimitExceededError
 
 from evalkit.engine.answer import raw_arguments
 from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.traces import CallTrace, Ending, current_call
+from evalkit.errors import EvalkitError, TaskError
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import Act, ErrorKind
@@ -61,9 +63,14 @@ async def run_call(
     except anyio.get_cancelled_exc_class():
         recorder.add(act_step(recorder.next, call, position, trace, watch, raw=raw, error_kind="limit"))
         raise
-    except Exception:  # a tool of the user's own that fails, which Inspect lets through
+    except Exception as error:  # a tool of the user's own that fails, which Inspect lets through
         recorder.add(act_step(recorder.next, call, position, trace, watch, raw=raw, error_kind="unknown"))
-        raise
+        if isinstance(error, EvalkitError | LimitExceededError):
+            raise
+        said = f"{type(error).__name__}: {error}"
+        raise TaskError(
+            f"the tool {call.function} failed: {said}", hint="It is no tool of evalkit's. Repair it."
+        ) from error
     finally:
         current_call.reset(token)
     answer = next((m for m in executed.messages if isinstance(m, ChatMessageTool)), None)

@@ -47,13 +47,13 @@ def load_inspect_suite(
     samples = list(task.dataset)
     digests = [sample_digest(sample, number) for number, sample in enumerate(samples, start=1)]
     ids = safe_ids(
-        [str(sample.id if sample.id is not None else n) for n, sample in enumerate(samples, start=1)]
+        [str(n if sample.id in {None, ""} else sample.id) for n, sample in enumerate(samples, start=1)]
     )
     tasks = tuple(
         InspectTask(
             id=task_id,
             digest=digest,
-            sample=sample if sample.id is not None else sample.model_copy(update={"id": number}),
+            sample=sample.model_copy(update={"id": number}) if sample.id in {None, ""} else sample,
             place=place_of(_sandbox(task, sample), Path(folder), asked),
         )
         for number, (task_id, digest, sample) in enumerate(zip(ids, digests, samples, strict=True), start=1)
@@ -116,7 +116,7 @@ def safe_ids(ids: Sequence[str]) -> tuple[str, ...]:
 
 def _safe_id(original: str) -> str:
     plain = _UNSAFE.sub("-", original).strip("-.")[:_LONGEST]
-    if plain == original:
+    if plain and plain == original:
         return plain
     mark = hashlib.sha256(original.encode("utf-8", "replace")).hexdigest()[:8]
     return f"{plain or 'sample'}-{mark}"

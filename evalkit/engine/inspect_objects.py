@@ -188,7 +188,7 @@ def _told(what: str, file: Path | None) -> Generator[None]:
             where=_line(error, file),
             hint=f"pip install {str(error.name).partition('.')[0].replace('_', '-')}",
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = f"{type(error).__name__}: {error}".strip()
         raise UsageError(
             f"{what} cannot be loaded: {said.splitlines()[0]}",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from inspect_ai.scorer import Score, Scorer, Target, value_to_float
 from inspect_ai.scorer._scorer import unique_scorer_name
@@ -49,10 +50,14 @@ async def _score(name: str, scorer: Scorer, state: TaskState, target: Target) ->
         score = await scorer(state, target)
     except LimitExceededError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise GraderError(f"the scorer {name} failed: {type(error).__name__}: {error}") from error
     if score is None:
         raise GraderError(f"the scorer {name} gave no score")
+    if not isinstance(cast("object", score), Score):
+        raise GraderError(
+            f"the scorer {name} gave {type(score).__name__} {str(score)[:100]!r}, which is no Score"
+        )
     return score
 
 
@@ -72,7 +77,10 @@ def _values(name: str, score: Score) -> Mapping[str, float]:
 def _number(name: str, value: str | bool | float | None) -> float:
     if value is None or (isinstance(value, str) and not _stands_for_a_number(value)):
         raise GraderError(f"the scorer {name} gave {value!r}, which stands for no number")
-    number = value_to_float()(value)
+    try:
+        number = value_to_float()(value)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise GraderError(f"the scorer {name} gave what is no number: {error}") from error
     if not math.isfinite(number):
         raise GraderError(f"the scorer {name} gave {number}, which is no verdict")
     return number

@@ -6,13 +6,17 @@ limits hold it through Inspect, and before every generation it is seen whether t
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any, cast
 
+import anyio
+import anyio.lowlevel
 from inspect_ai.hooks import BeforeModelGenerate, Hooks, hooks
-from inspect_ai.solver import Solver
+from inspect_ai.solver import Generate, Solver, TaskState
 from inspect_ai.util import (
     Limit,
     LimitExceededError,
@@ -31,7 +35,7 @@ from evalkit.engine.recorder import Recorder
 from evalkit.engine.solving import Solving
 from evalkit.engine.spending import Spending
 from evalkit.engine.traces import Ending, Traces, current_traces
-from evalkit.errors import SandboxError
+from evalkit.errors import SandboxError, TaskError
 from evalkit.models.budget import Spent
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import Event
@@ -44,15 +48,37 @@ class _Watch:
     steps: EventSteps
     traces: Traces
     limits: AgentLimits
+    scope: anyio.CancelScope
+    """In which the loop runs."""
     bound: Limit = field(default_factory=lambda: turn_limit(None))
     """Names our own refusals, so that they end this loop and nothing else."""
+    reached: LimitExceededError | None = None
+    """The limit that has ended the loop, whatever the loop itself makes of it."""
 
     def before_generation(self) -> None:
         """Record what has happened. Raises LimitExceededError where the agent has ended, or spent its steps."""
         self.steps.flush()
         done, most = self.steps.generations, self.limits.steps
         if self.traces.ended is not None or (most is not None and done >= most):
-            raise LimitExceededError("turn", value=done, limit=most or done, source=self.bound)
+            raise self.end(LimitExceededError("turn", value=done, limit=most or done, source=self.bound))
+
+    def end(self, limit: LimitExceededError) -> LimitExceededError:
+        """End the loop, also one that takes every exception for a passing trouble and goes on."""
+        self.reached = limit
+        self.scope.cancel()
+        return limit
+
+    def guarded(self, generate: Generate) -> Generate:
+        """What solvers generate with: a limit that it meets ends them."""
+
+        async def guarded(*args: Any, **more: Any) -> TaskState:
+            await anyio.lowlevel.checkpoint()  # a loop that takes no notice must let others go on
+            try:
+                return await generate(*args, **more)
+            except LimitExceededError as limit:
+                raise self.end(limit)  # noqa: B904  it is the same
+
+        return cast("Generate", guarded)
 
 
 _watch: ContextVar[_Watch | None] = ContextVar("evalkit_watch", default=None)
@@ -95,19 +121,28 @@ async def run_solver(
     _register()
     traces = Traces()
     steps = EventSteps(recorder, traces, spending)
-    watch = _Watch(steps, traces, limits)
+    scope = anyio.CancelScope()
+    watch = _Watch(steps, traces, limits, scope)
+    generate = watch.guarded(solving.generate)
     watch_token, trace_token = _watch.set(watch), current_traces.set(traces)
     attempts = Attempts(clock, recorder, spending)
     attempts_token = current_attempts.set(attempts)
     try:
         with apply_limits([watch.bound, token_limit(limits.tokens)], catch_errors=True) as reached:
-            for one in chain:
-                solving.state = await one(solving.state, solving.generate)
-                if solving.state.completed:
-                    break
+            with scope:
+                for one in chain:
+                    solving.state = _state(one, await one(solving.state, generate))
+                    if solving.state.completed:
+                        break
+            if watch.reached is not None:
+                raise watch.reached  # noqa: TRY301  where the limits are caught
     except Spent as spent:
         steps.flush(final=True)
         return Outcome(note_spent(recorder, spent))
+    except asyncio.CancelledError:
+        if _is_being_cancelled():
+            raise
+        raise TaskError("the solver cancelled itself") from None
     except SandboxUnavailableError as error:
         raise SandboxError(str(error)) from error
     except Exception as error:
@@ -128,6 +163,19 @@ async def run_solver(
         recorder.event("limit", canonical_json(detail))
         return Outcome(reason)
     return _own_end(solving)
+
+
+def _state(one: Solver, state: object) -> TaskState:
+    if not isinstance(state, TaskState):
+        name = getattr(one, "__qualname__", "solver").partition(".")[0]
+        raise TaskError(f"the solver {name} returned {type(state).__name__}, not a TaskState")
+    return state
+
+
+def _is_being_cancelled() -> bool:
+    """Whether somebody has asked this task to end; anybody can raise the exception that says so."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _model_failed(recorder: Recorder) -> bool:

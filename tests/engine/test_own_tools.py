@@ -85,7 +85,7 @@ def test_a_tool_that_fails_leaves_the_trial_unscored_and_its_call_recorded(proje
     )
     _, run = project('tools = ["theirs.py@search"]\n', text=text)
     (trial,) = run.rows()
-    assert (trial.status, trial.error_origin) == ("unscored", "harness")
+    assert (trial.status, trial.error_origin) == ("unscored", "task")
     assert "out of order" in trial.error_message
     assert [(act.tool, act.error_kind) for act in acts_of(run)] == [("search", None), ("search", "unknown")]
 
