@@ -25,13 +25,13 @@ def attribute(error: Exception) -> Failure:
 
     Errors that name their origin keep it; anything else is a defect of evalkit itself: `harness`.
     """
-    error = _innermost(error)
+    error = innermost(error)
     if isinstance(error, TrialError):
         return Failure(error.origin, type(error).__name__, str(error))
     return Failure("harness", type(error).__name__, f"{type(error).__name__}: {error}")
 
 
-def _innermost(error: Exception) -> Exception:
+def innermost(error: Exception) -> Exception:
     """What a group of one stands for: task groups wrap what their only task raised."""
     inner = cast("tuple[Exception, ...]", getattr(error, "exceptions", ()))
-    return _innermost(inner[0]) if len(inner) == 1 else error
+    return innermost(inner[0]) if len(inner) == 1 else error

@@ -13,6 +13,7 @@ from typing import cast
 import anyio
 from inspect_ai.tool import MCPServer, Tool, ToolDef, mcp_server_http, mcp_server_stdio, mcp_tools
 
+from evalkit.engine.boundary import innermost
 from evalkit.engine.inspect_objects import Found, find
 from evalkit.engine.own_code import McpServer, OwnCode, Source
 from evalkit.errors import EvalkitError, UsageError
@@ -98,6 +99,7 @@ async def _names(server: McpServer, where: str) -> Sequence[str]:
     except EvalkitError:
         raise
     except Exception as error:
+        error = innermost(error)
         said = f"{type(error).__name__}: {error}".splitlines()[0]
         asked = server.url or " ".join((server.command or "", *server.args))
         raise UsageError(
