@@ -22,6 +22,8 @@ _NOISE = (
     "File an issue if litellm error",
     "Got=",
     "Received: ",
+    "To drop these",
+    "To drop unsupported",
 )
 """What litellm adds to its messages: its own insides, or the whole response."""
 _PREFIX = re.compile(r"^(?:(?:litellm\.)?[A-Z]\w*(?:Error|Exception)(?:: | - ))+")

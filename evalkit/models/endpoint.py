@@ -15,10 +15,12 @@ import httpx
 
 from evalkit.models import wire
 from evalkit.models.diagnosis import diagnose
+from evalkit.models.failure import Cause, EndpointFailure
 from evalkit.models.giving_back import given_back, litellms_own, rebuilt
 from evalkit.models.litellm_setup import load
 from evalkit.models.reading import Call, Reading
 from evalkit.models.responses_input import RESPONSES, responses_request
+from evalkit.models.sent_settings import left_out
 from evalkit.models.wiretap import Exchange, listening
 
 Json = Mapping[str, object]
@@ -96,6 +98,11 @@ class Endpoint:
         reading = self._read(exchange, normalised)
         if exchange is None or reading is None or not _is_sound(reading) or not _is_whole(exchange):
             raise diagnose(self._name, error, exchange, reading) from error
+        forgotten = left_out(exchange.request, question.parameters)
+        if forgotten:
+            cause = Cause(exchange.status, retryable=False, maybe_billed=True)
+            what = f"was asked without {', '.join(forgotten)}, which litellm leaves out for it"
+            raise EndpointFailure(f"{self._name} {what}", cause, reading=reading)
         body = exchange.body
         message = given_back(body, reading)
         if message is None:

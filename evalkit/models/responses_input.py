@@ -14,6 +14,19 @@ ITEMS = "output_items"
 """Under which key of a message the items of an answer are, as they came."""
 _ROLES = {"system": "developer", "user": "user"}
 _RENAMED = {"max_tokens": "max_output_tokens"}
+_TAKEN = frozenset(
+    {
+        "max_tokens",
+        "temperature",
+        "top_p",
+        "reasoning_effort",
+        "parallel_tool_calls",
+        "include",
+        "store",
+        "extra_body",
+        "extra_headers",
+    }
+)
 _ANSWERED_ONCE = frozenset({"status", "created_by"})
 """Fields of an item that only an answer has."""
 
@@ -24,7 +37,15 @@ def responses_request(
     tool_choice: object,
     parameters: Mapping[str, object],
 ) -> dict[str, object]:
-    """The request for a conversation in the shape of chat completions, whose answers carry their own items."""
+    """The request for a conversation in the shape of chat completions, whose answers carry their own items.
+
+    Raises ValueError for what the interface does not take, which litellm would leave out without a word.
+    """
+    alien = sorted(set(parameters) - _TAKEN)
+    if alien:
+        raise ValueError(
+            f"OpenAI's Responses interface takes no {', '.join(alien)}; ask the model as openai/chat/NAME"
+        )
     request: dict[str, object] = {_RENAMED.get(name, name): value for name, value in parameters.items()}
     effort = request.pop("reasoning_effort", None)
     if effort is not None:

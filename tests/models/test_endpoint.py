@@ -13,6 +13,7 @@ from evalkit.models.endpoint import Completion, Endpoint, Question
 from evalkit.models.failure import EndpointFailure
 from evalkit.models.litellm_setup import close_clients
 from evalkit.models.reading import Call, Reasoning, Text
+from evalkit.models.sent_settings import left_out
 
 EVENTS = "text/event-stream"
 TOOL = {
@@ -515,3 +516,50 @@ def test_a_turn_of_claudes_never_ends_in_a_thought(answered):
     body = {**CLAUDE, "content": CLAUDE["content"][:1], "stop_reason": "max_tokens"}
     _, sent = answered("anthropic/claude-sonnet-4-5", body)
     assert sent["messages"][1]["content"][-1] == {"type": "text", "text": "(no content)"}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "gemini/gemini-2.5-pro",
+        "mistral/mistral-small-latest",
+        "groq/openai/gpt-oss-120b",
+        "openai/x",
+        "xai/grok-4",
+    ],
+)
+def test_settings_go_out_under_whatever_name(endpoint, reply, at, model):
+    body = GEMINI if model.startswith("gemini/") else chat({"role": "assistant", "content": "Hm."})
+    endpoint(reply(json.dumps(body).encode()))
+    ask(at(model), temperature=0.25, seed=77, max_tokens=1234)
+    sent = endpoint.requests[0].body
+    assert all(number in sent for number in (b"0.25", b"77", b"1234"))
+
+
+@pytest.mark.parametrize(
+    ("model", "setting"),
+    [
+        ("openai/responses/gpt-5", {"seed": 7}),
+        ("openai/responses/gpt-5", {"stop": ["x"]}),
+        ("anthropic/claude-sonnet-4-5", {"seed": 7}),
+        ("openai/responses/gpt-5", {"temperature": 0.3}),
+    ],
+)
+def test_a_setting_that_cannot_be_sent_is_an_error_and_never_left_out(endpoint, reply, at, model, setting):
+    endpoint(reply(json.dumps(RESPONSES if "responses" in model else CLAUDE).encode()))
+    with pytest.raises(EndpointFailure, match=next(iter(setting))) as failed:
+        ask(at(model), **setting)
+    assert endpoint.requests == []
+    assert not failed.value.cause.retryable
+    assert "litellm" not in str(failed.value)
+
+
+def test_a_setting_that_was_left_out_all_the_same_is_noticed():
+    asked = {"temperature": 0.5, "seed": 7, "stop": ["x"], "max_tokens": 100}
+    whole = {"messages": ["7"], "generationConfig": {"temperature": 0.5, "seed": 7, "max_output_tokens": 100}}
+    assert left_out(json.dumps(whole).encode(), asked) == []
+    assert left_out(json.dumps({"messages": [7, 100], "temperature": 0.5}).encode(), asked) == [
+        "seed 7",
+        "max_tokens 100",
+    ]
+    assert left_out(b"no json", asked) == []
