@@ -14,6 +14,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
+import sys
 import traceback
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,7 +113,7 @@ def _in_file(path: Path, name: str, kinds: Sequence[Kind], asked: str) -> Found:
             f"there is no file {path}", where=asked, hint=near.replace("No keys", "No Python files")
         )
     path = path.resolve()
-    with _placed(path), _told(f"the file {path}", path):
+    with _placed(path), _told(f"the file {path}", path), _as_it_is():
         load_module(path)
         known: dict[str, Kind] = {name: kind for kind in kinds for name, *_ in parse_decorators(path, kind)}
     noun = kinds[0]
@@ -173,6 +174,16 @@ def _version_digest(package: str) -> str:
 def _placed(file: Path | None) -> contextlib.AbstractContextManager[Any]:
     """A user's file is run as Inspect runs it: in its own folder, which can also be imported from."""
     return contextlib.nullcontext() if file is None else chdir_python(file.parent.as_posix())
+
+
+@contextlib.contextmanager
+def _as_it_is() -> Generator[None]:
+    """Leave no bytecode beside a user's file: Python takes it for current where a file is changed within a second."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 @contextlib.contextmanager

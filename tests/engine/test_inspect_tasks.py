@@ -436,3 +436,16 @@ def test_the_agent_says_that_the_depth_is_that_of_events(inspect_file, run_inspe
     assert "depth events: steps are what Inspect's events tell" in capsys.readouterr().out
     print_trial(*run.trial(run.rows()[0].trial_id), full=False)
     assert "depth events: the task's own solver worked" in capsys.readouterr().out
+
+
+def test_a_file_that_changes_within_a_second_is_read_anew(tmp_path):
+    from evalkit.engine.inspect_objects import find
+
+    file = tmp_path / "quick.py"
+    for number in range(1, 6):
+        file.write_text(
+            "from inspect_ai import Task, task\nfrom inspect_ai.dataset import Sample\n\n@task\ndef sums():\n"
+            f'    return Task(dataset=[Sample(input="x")], version={number})\n'
+        )
+        assert find(f"{file}@sums", ("task",)).make({}).version == number
+    assert list(tmp_path.iterdir()) == [file]
