@@ -11,6 +11,8 @@ from evalkit.measures.shell_call import arguments_of, shell_line
 from evalkit.measures.shell_line import first_doing
 from evalkit.trajectory.step import Act, Step
 
+TRANSIENT = frozenset({"timeout", "unavailable", "rate_limited"})
+
 
 @dataclass(frozen=True, slots=True)
 class Intent:
@@ -31,7 +33,10 @@ class Action:
     """Tool and canonical arguments: equal calls have equal keys."""
     intent: Intent
     failure: FailureRule | None
+    transient: bool
+    """It failed in a way that passes by itself: a timeout, something unavailable, a rate limit."""
     workspace_digest: str | None
+    """After the call."""
 
 
 def actions(
@@ -48,6 +53,7 @@ def actions(
             key=f"{step.tool} {step.arguments if step.arguments is not None else step.arguments_raw}",
             intent=_intent(step, resource_args or {}),
             failure=failure_rule(step, silent_faults=silent_faults),
+            transient=step.error_kind in TRANSIENT,
             workspace_digest=step.workspace_digest,
         )
         for step in steps

@@ -20,8 +20,8 @@ def failure_rule(act: Act, *, silent_faults: frozenset[str] = frozenset()) -> Fa
     """The first rule by which an action failed, in this order; None for one that did not.
 
     `harness`: the harness raised, timed out or denied it. `arguments`: they did not parse. `fault`: a loud fault fired
-    on it (those in `silent_faults` say nothing). `signal`: the format's own error signal, `error_kind`. `exit_code`: not
-    zero, unless the program answers with it (grep, diff, cmp, test, `[` with exit 1).
+    on it (those in `silent_faults` say nothing). `signal`: the format's own error signal, `error_kind`. `exit_code`:
+    not zero, unless the program answers with it (grep, diff, cmp, test, `[` with exit 1).
     """
     if act.error_kind in _HARNESS:
         return "harness"
