@@ -31,8 +31,8 @@ def survival(
     """Times from a start to its event (`events`) or to where it was no longer waited for (`censored`).
 
     `never` counts those that ended without the event by their own doing: they sit at the horizon, which is the same for
-    all arms. Times beyond the horizon are cut there. None without any observation. Raises ValueError for a horizon that is not
-    above 0 and for negative times.
+    all arms. Times beyond the horizon are cut there. None without any observation. Raises ValueError for a horizon that
+    is not above 0 and for negative times.
     """
     if horizon <= 0 or any(time < 0 for time in (*events, *censored)):
         raise ValueError("times start at 0, and the horizon is above it")
