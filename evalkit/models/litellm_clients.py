@@ -2,7 +2,7 @@
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
-# pyright: reportPrivateImportUsage=false
+# pyright: reportPrivateImportUsage=false, reportIncompatibleMethodOverride=false
 # (litellm is loosely typed)
 
 from __future__ import annotations
@@ -53,9 +53,25 @@ class HeardClients(LLMClientCache):
         await litellm.close_litellm_async_clients()
 
 
+class _RunningLoopsHandler(AsyncHTTPHandler):
+    """litellm's one handler of the whole process, whose connections are nevertheless those of the running event loop.
+
+    litellm streams some providers' answers (Anthropic's among them) through it, in whichever loop it is asked.
+    """
+
+    def __init__(self, clients: HeardClients) -> None:
+        super().__init__(event_hooks=HOOKS)
+        self._clients = clients
+
+    @property
+    def client(self) -> httpx.AsyncClient:
+        return self._clients.client()
+
+
 def install() -> HeardClients:
     """Make litellm use clients that are listened to."""
     clients = HeardClients()
     litellm.disable_aiohttp_transport = True  # httpx's own transport takes proxies from the environment
     litellm.in_memory_llm_clients_cache = clients
+    litellm.module_level_aclient = _RunningLoopsHandler(clients)
     return clients

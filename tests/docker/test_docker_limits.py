@@ -73,7 +73,14 @@ async def test_who_is_short_of_memory_never_takes_process_1_along(open_docker) -
     await sandbox.exec(
         f"for i in 1 2 3 4 5 6 7 8; do for j in 1 2 3; do ({small}) & done; done; wait", timeout_s=3
     )
-    assert (await sandbox.exec("cat /proc/1/oom_score_adj /proc/$$/oom_score_adj")).stdout.text == "0\n1000\n"
+    for _ in range(
+        20
+    ):  # while those that were killed still hold their memory, a new one may be killed as well
+        said = (await sandbox.exec("cat /proc/1/oom_score_adj /proc/$$/oom_score_adj")).stdout.text
+        if said:
+            break
+        await anyio.sleep(0.25)
+    assert said == "0\n1000\n"
 
 
 @pytest.mark.parametrize(
