@@ -23,7 +23,7 @@ import pyarrow as pa
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.manifest import RunManifest
 from evalkit.trajectory.schema import SCHEMAS
-from evalkit.trajectory.score import Score
+from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.step import Act, Event, Prompt, Think
 from evalkit.trajectory.trial import Trial
 
@@ -31,7 +31,7 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "trials": (Trial,),
     "steps": (Prompt, Think, Act, Event),
     "effects": (Effect,),
-    "scores": (Score,),
+    "scores": (ScoreRow,),
 }
 MANIFEST = "run.json"
 WRITTEN = tomllib.loads(Path(__file__).with_name("columns.toml").read_text("utf-8"))

@@ -9,7 +9,7 @@ HEAVY = ("inspect_ai", "litellm", "docker", "pandas", "scipy", "pyarrow", "numpy
 
 
 def test_the_exported_names_are_exactly_these():
-    assert evalkit.__all__ == ["Run", "__version__", "load"]
+    assert evalkit.__all__ == ["Metric", "Run", "Score", "Scorer", "Trial", "__version__", "load"]
     for name in evalkit.__all__:
         assert getattr(evalkit, name) is not None
 

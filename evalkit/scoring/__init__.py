@@ -1,0 +1,1 @@
+"""Scorers, and running them over a run."""

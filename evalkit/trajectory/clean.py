@@ -13,11 +13,11 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.redaction import redact
-from evalkit.trajectory.score import Score
+from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.step import Act, Event, Prompt, Think
 from evalkit.trajectory.trial import Trial
 
-Record = TypeVar("Record", Trial, Prompt, Think, Act, Event, Effect, Score, Prompt | Think | Act | Event)
+Record = TypeVar("Record", Trial, Prompt, Think, Act, Event, Effect, ScoreRow, Prompt | Think | Act | Event)
 
 Collection: TypeAlias = tuple[object, ...] | Mapping[str, object]
 
@@ -74,7 +74,7 @@ def cleaned(record: Record) -> Record:
             changes[field.name] = new
     if not changes:
         return record
-    if replaced and not isinstance(record, Effect | Score):
+    if replaced and not isinstance(record, Effect | ScoreRow):
         changes["replaced_chars"] = record.replaced_chars + replaced
     return dataclasses.replace(record, **changes)
 

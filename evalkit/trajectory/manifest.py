@@ -59,6 +59,8 @@ class RunManifest:
     agents: tuple[AgentEntry, ...] = ()
     epochs: int | None = None
     limits: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    tasks: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """By `suite/task`, what tasks declare that scores need: resource_args, milestones."""
     faults: tuple[Mapping[str, Json], ...] = ()
     """Fault plans."""
     policy: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -114,7 +116,7 @@ def _manifest(values: Mapping[str, Any]) -> RunManifest:
         _entry(PlannedRow, item, "suite", "task_id", "agent") for item in values.get("planned", ())
     )
     given["faults"] = tuple(_mapping(item, "faults") for item in values.get("faults", ()))
-    for name in ("limits", "policy", "settings", "versions"):
+    for name in ("limits", "tasks", "policy", "settings", "versions"):
         given[name] = _mapping(values.get(name, {}), name)
     for name, kind in (("epochs", int), ("seed", int), ("host_class", str), ("git_commit", str)):
         if not isinstance(values.get(name), kind | None):

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.schema import EFFECTS, SCORES, STEPS, TRIALS
-from evalkit.trajectory.score import Score
+from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.step import Act, Event, Prompt, Step, Think
 from evalkit.trajectory.trial import Trial
 
@@ -40,7 +40,7 @@ def effects_table(effects: Sequence[Effect]) -> pa.Table:
     return _table(effects, EFFECTS)
 
 
-def scores_table(scores: Sequence[Score]) -> pa.Table:
+def scores_table(scores: Sequence[ScoreRow]) -> pa.Table:
     """Rows of `scores`."""
     return _table(scores, SCORES)
 
@@ -55,9 +55,9 @@ def effects_from(table: pa.Table) -> list[Effect]:
     return _records(table, Effect)
 
 
-def scores_from(table: pa.Table) -> list[Score]:
+def scores_from(table: pa.Table) -> list[ScoreRow]:
     """The scores of rows under the current schema. Raises ValueError for impossible values."""
-    return _records(table, Score)
+    return _records(table, ScoreRow)
 
 
 def steps_from(table: pa.Table) -> list[Step]:

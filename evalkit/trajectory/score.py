@@ -9,7 +9,7 @@ from evalkit.trajectory.bounds import check_aware, check_finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class ScoreRow:
     """One row of `scores`."""
 
     trial_id: str

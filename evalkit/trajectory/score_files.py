@@ -17,7 +17,7 @@ from evalkit.trajectory.folder import check_folder
 from evalkit.trajectory.layout import file_key
 from evalkit.trajectory.rows import scores_table
 from evalkit.trajectory.schema import SCORES
-from evalkit.trajectory.score import Score
+from evalkit.trajectory.score import ScoreRow
 
 _ROWS_AT_ONCE = 16 * 1024
 
@@ -27,9 +27,9 @@ class _ScorerFile:
 
     def __init__(self, writer: pq.ParquetWriter) -> None:
         self._writer = writer
-        self._pending: list[Score] = []
+        self._pending: list[ScoreRow] = []
 
-    def add(self, score: Score) -> None:
+    def add(self, score: ScoreRow) -> None:
         self._pending.append(cleaned(score))
         if len(self._pending) >= _ROWS_AT_ONCE:
             self.flush()
@@ -40,7 +40,7 @@ class _ScorerFile:
             self._pending = []
 
 
-def write_scores(run: Path, scores: Iterable[Score], *, scorers: Collection[str] = ()) -> None:
+def write_scores(run: Path, scores: Iterable[ScoreRow], *, scorers: Collection[str] = ()) -> None:
     """Replace all scores of every scorer that occurs in `scores` or is named in `scorers`.
 
     Each scorer has a file of its own, replaced in one step once everything is written; those of other

@@ -37,7 +37,7 @@ from evalkit.trajectory.parts import (
     remove_leftovers,
 )
 from evalkit.trajectory.recovery import commit_journals, settle
-from evalkit.trajectory.score import Score
+from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.score_files import write_scores
 from evalkit.trajectory.step import Step
 from evalkit.trajectory.trial import Trial
@@ -130,7 +130,7 @@ class RunWriter:
                 journal.close()
                 journal.path.unlink(missing_ok=True)
 
-    def write_scores(self, scores: Iterable[Score], *, scorers: Collection[str] = ()) -> None:
+    def write_scores(self, scores: Iterable[ScoreRow], *, scorers: Collection[str] = ()) -> None:
         """See `evalkit.trajectory.score_files.write_scores`."""
         write_scores(self.path, scores, scorers=scorers)
 

@@ -25,7 +25,7 @@ from evalkit.trajectory.atomic import TEMPORARY
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.manifest import RunManifest
 from evalkit.trajectory.recovery import recover
-from evalkit.trajectory.score import Score
+from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.step import Act, Prompt, Step, Think
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
@@ -71,7 +71,7 @@ def fresh(run: Path, say: Say) -> None:
     for step in STEPS[:2]:
         journal.append(step)
         say("step t3")
-    writer.write_scores([Score(trial_id="t1", scorer="x", scorer_version="1", metric="m", value=1.0)])
+    writer.write_scores([ScoreRow(trial_id="t1", scorer="x", scorer_version="1", metric="m", value=1.0)])
     say("scored")
     writer.finish()
     say("finished")

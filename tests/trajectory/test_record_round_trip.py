@@ -28,7 +28,7 @@ from evalkit.trajectory.rows import (
     trials_table,
 )
 from evalkit.trajectory.schema import EFFECTS, SCORES, STEPS, TRIALS
-from evalkit.trajectory.score import Score
+from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.step import Act, Event, Prompt, Think
 from evalkit.trajectory.trial import Trial
 
@@ -113,7 +113,7 @@ def test_effects_come_back_as_they_were_stored(effects):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(made(Score), min_size=1, max_size=4))
+@given(st.lists(made(ScoreRow), min_size=1, max_size=4))
 def test_scores_come_back_as_they_were_stored(scores):
     stored = [cleaned(score) for score in scores]
     assert scores_from(through_parquet(scores_table(stored), SCORES)) == stored

@@ -10,7 +10,7 @@ import pytest
 from evalkit.errors import ConfigError
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.schema import EFFECTS, SCHEMA_VERSION, SCORES, STEPS, TRIALS, check_version, upgraded
-from evalkit.trajectory.score import Score
+from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.step import Act, Event, Prompt, Think
 from evalkit.trajectory.trial import Trial
 
@@ -61,7 +61,7 @@ def test_every_column_is_a_field_and_every_field_a_column():
     assert fields_of(Trial) == set(TRIALS.names)
     assert fields_of(Prompt, Think, Act, Event) | {"trial_id", "kind"} == set(STEPS.names)
     assert fields_of(Effect) == set(EFFECTS.names)
-    assert fields_of(Score) == set(SCORES.names)
+    assert fields_of(ScoreRow) == set(SCORES.names)
 
 
 @pytest.mark.parametrize("schema", [TRIALS, STEPS, EFFECTS, SCORES])

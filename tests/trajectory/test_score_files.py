@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from evalkit.trajectory.reader import load
-from evalkit.trajectory.score import Score
+from evalkit.trajectory.score import ScoreRow
 
 
 def score(scorer, metric, value, trial_id="t1"):
-    return Score(
+    return ScoreRow(
         trial_id=trial_id,
         scorer=scorer,
         scorer_version="1",

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from evalkit.trajectory.effect import Effect
-from evalkit.trajectory.score import Score
+from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.step import Act, Event, Prompt, Think
 
 
@@ -54,7 +54,7 @@ def test_an_impossible_value_of_a_trial_is_refused_by_name(make_trial, columns, 
         lambda: Event(step=0, event="limit", started_at=datetime(2025, 1, 1)),
         lambda: Effect(trial_id="t", channel="mail", resource="x", change="sent"),
         lambda: Effect(trial_id="t", channel="file", resource="x", change="created", bytes=-1),
-        lambda: Score(trial_id="t", scorer="s", scorer_version="1", metric="m", value=float("nan")),
+        lambda: ScoreRow(trial_id="t", scorer="s", scorer_version="1", metric="m", value=float("nan")),
     ],
 )
 def test_an_impossible_value_of_a_step_effect_or_score_is_refused(make):

@@ -1,0 +1,60 @@
+"""Where did an injected fault strike?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from evalkit.trajectory.step import Event, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """One call that a fault struck."""
+
+    step: int
+    """Of the call."""
+    fault_id: str
+    kind: str
+    loud: bool
+    visible: bool
+    """Whether the observation shows it."""
+    canary: str | None = None
+    """What it put in place of a true value; None where it put nothing."""
+    retry_after_s: float | None = None
+    """How long it asked to wait; None where it asked nothing."""
+
+
+def strikes(steps: Iterable[Step]) -> tuple[Strike, ...]:
+    """Every strike in order; none in a trial without faults. What is no event of the injector's is passed over."""
+    found: list[Strike] = []
+    for step in steps:
+        if isinstance(step, Event) and step.event == "fault" and step.parent_step is not None:
+            strike = _strike(step.parent_step, step.detail)
+            if strike is not None:
+                found.append(strike)
+    return tuple(found)
+
+
+def _strike(act: int, detail: str | None) -> Strike | None:
+    try:
+        told: object = json.loads(detail or "")
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict):
+        return None
+    fields = cast("dict[str, Any]", told)
+    if not isinstance(fields.get("id"), str) or fields.get("fired") is False:
+        return None
+    canary, wait = fields.get("canary"), fields.get("retry_after_s")
+    return Strike(
+        step=act,
+        fault_id=fields["id"],
+        kind=str(fields.get("kind")),
+        loud=fields.get("loud") is not False,
+        visible=fields.get("visible") is True,
+        canary=canary if isinstance(canary, str) and canary else None,
+        retry_after_s=float(wait) if isinstance(wait, int | float) and not isinstance(wait, bool) else None,
+    )
