@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 from evalkit import Score, Scorer, Trial
 from evalkit.scoring.cohort import Cohort
 from evalkit.scoring.facts import TaskFacts
+from evalkit.scoring.scorer_file import load_scorer
 from evalkit.trajectory.step import Act, Event, Step, Think
 from evalkit.trajectory.trial import Trial as TrialRow
 
@@ -26,21 +25,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 def scorer() -> Callable[[str], Scorer]:
     """A bundled scorer by the name of its file."""
 
-    def load(name: str) -> Scorer:
-        spec = importlib.util.spec_from_file_location(f"bundled_scorer_{name}", SCORERS / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-        (kind,) = (
-            item
-            for item in vars(module).values()
-            if isinstance(item, type) and issubclass(item, Scorer) and item is not Scorer
-        )
-        return kind()
-
-    return load
+    return lambda name: load_scorer(SCORERS / f"{name}.py")
 
 
 @pytest.fixture(scope="session")
