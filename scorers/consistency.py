@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evalkit import Metric, Score, Scorer, Trial
+from evalkit.measures.similarity import LONGEST
 from evalkit.measures.voting import comparable
 
 
@@ -55,16 +56,18 @@ class Consistency(Scorer):
         if trial.row.variant == "twin":
             return
         passed = float(bool(trial.passed))
-        told = f"the trial {trial.row.status}"
-        yield Score("outcome_agreement", passed, f"{told}; epochs of its task are compared")
+        outcome = f"the trial {trial.row.status}"
+        yield Score("outcome_agreement", passed, f"{outcome}; epochs of its task are compared")
         if trial.passed:
-            words = " ".join(action.word for action in trial.actions)
-            steps = tuple(action.step for action in trial.actions)
-            yield Score(
-                "path_similarity", 1.0, f"it passed by {len(steps)} calls, to be compared", steps, words
-            )
+            words = [action.word for action in trial.actions]
+            told = f"it passed by {len(words)} calls; passed epochs of its task are compared"
+            yield Score("path_similarity", 1.0, told, (), " ".join(words[:LONGEST]))
         answer = trial.row.answer
         if answer is not None and len(answer) <= self.longest_answer:
             yield Score(
-                "maj@k", passed, f"{told} with an answer of {len(answer)} characters", (), comparable(answer)
+                "maj@k",
+                passed,
+                f"{outcome} with an answer of {len(answer)} characters",
+                (),
+                comparable(answer),
             )
