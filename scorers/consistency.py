@@ -63,7 +63,7 @@ class Consistency(Scorer):
             told = f"it passed by {len(words)} calls; passed epochs of its task are compared"
             yield Score("path_similarity", 1.0, told, (), " ".join(words[:LONGEST]))
         answer = trial.row.answer
-        if answer is not None and len(answer) <= self.longest_answer:
+        if answer and answer.strip() and len(answer) <= self.longest_answer:
             yield Score(
                 "maj@k",
                 passed,

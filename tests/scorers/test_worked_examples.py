@@ -222,6 +222,11 @@ def test_consistency(trial, scores):
     assert {name: score.value for name, score in failed.items()} == {"outcome_agreement": 0}
 
 
+@pytest.mark.parametrize("answer", [None, "", " \n", "x" * 201])
+def test_what_is_no_answer_to_compare_has_no_vote(trial, values, answer):
+    assert "maj@k" not in values("consistency", trial("ls", answer=answer))
+
+
 def test_progress(trial, values):
     """a, b, back to a, b again: left twice for where it had been."""
     calls = [("touch f", {"workspace_digest": digest}) for digest in ("a", "a", "b", None, "a", "b")]
