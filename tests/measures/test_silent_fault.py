@@ -60,13 +60,24 @@ def test_what_changes_something(act, before, does):
         ("(48213)", True),
         ("148213", False),
         ("482131", False),
-        ("x48213", False),
+        ("x48213", True),
         ("", False),
         (None, False),
     ],
 )
-def test_the_canary_counts_where_it_stands_by_itself(text, carries):
+def test_a_number_counts_where_no_further_digit_is_next_to_it(text, carries):
     assert of([shell(0, "cat prices")], answer=text).in_answer == carries
+
+
+@pytest.mark.parametrize(("kind", "canary"), [("schema_drift", "kumemi"), ("garbled", "48213")])
+def test_a_word_and_what_was_written_over_bytes_count_wherever_they_are(kind, canary):
+    strike = Strike(0, "f", kind, loud=False, visible=True, canary=canary)
+    assert of([shell(0, "cat prices")], strike, answer=f"4{canary}7").in_answer
+
+
+def test_looking_at_what_one_has_written_is_no_other_source():
+    calls = ["cat prices", "sort rates > sums.csv", "cat sums.csv", "cat rates.bak"]
+    assert of([shell(number, line) for number, line in enumerate(calls)]).other_reading == (3,)
 
 
 def test_the_struck_call_itself_spreads_nothing():
