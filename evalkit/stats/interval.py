@@ -70,8 +70,8 @@ def bounded_ratio_interval(parts: Numbers, wholes: Numbers, *, level: float = LE
     Gaffke's bound with an imaginary task of the mean whole, none or all of which is part. With exponential weights
     E_i, which Dirichlet's are after scaling, an end r solves P(sum E_i (part_i - r whole_i) <= 0) = 2.5 %, which the
     saddlepoint approximation gives (Lugannani and Rice 1980, in Barndorff-Nielsen's form): no draws, no seed. Its tail
-    probabilities are within 0.1 points of the exact 2.5 %, nearly always on the safe side. None for fewer than two tasks, and
-    where the wholes are all 0. Raises ValueError for a part that is not within its whole.
+    probabilities are within 0.1 points of the exact 2.5 %, nearly always on the safe side. None for fewer than two
+    tasks, and where the wholes are all 0. Raises ValueError for a part that is not within its whole.
     """
     if len(parts) != len(wholes) or (parts < 0).any() or (parts > wholes).any():
         raise ValueError("a part lies between 0 and its whole")
