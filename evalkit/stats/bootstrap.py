@@ -36,7 +36,7 @@ def sums_interval(
     with np.errstate(divide="ignore", invalid="ignore"):
         drawn = [
             statistic(ordered[rows].sum(axis=1))
-            for rows in _drawn_rows(len(ordered), columns.shape[1], draws, seed_of(ordered))
+            for rows in _drawn_rows(len(ordered), columns.shape[1], draws, seed_of((ordered + 0.0).tobytes()))
         ]
     return percentile_interval(np.concatenate(drawn), level=level)
 
@@ -56,9 +56,9 @@ def drawn_tasks(n: int, draws: int, seed: int) -> Iterator[NDArray[np.int64]]:
         yield from rows
 
 
-def seed_of(numbers: Numbers) -> int:
-    """A seed that depends on these numbers, in this order, and on nothing else."""
-    return int.from_bytes(hashlib.sha256(np.ascontiguousarray(numbers + 0.0).tobytes()).digest()[:8])
+def seed_of(data: bytes) -> int:
+    """A seed that depends on these data, in this order, and on nothing else."""
+    return int.from_bytes(hashlib.sha256(data).digest()[:8])
 
 
 def _drawn_rows(n: int, width: int, draws: int, seed: int) -> Iterator[NDArray[np.int64]]:

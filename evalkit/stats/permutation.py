@@ -6,7 +6,6 @@ all patterns of signs whose sum is at least as far from 0 as the one that was se
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from typing import Literal
@@ -14,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evalkit.stats.bootstrap import seed_of
 from evalkit.stats.interval import Numbers
 
 Side = Literal["both", "less", "greater"]
@@ -84,7 +84,7 @@ def _exact_of_few(moved: Numbers, side: Side) -> float:
 
 def _drawn(moved: Numbers, side: Side) -> float:
     sizes = np.sort(np.abs(moved))
-    random = np.random.default_rng(int.from_bytes(hashlib.sha256(sizes.tobytes()).digest()[:8]))
+    random = np.random.default_rng(seed_of(sizes.tobytes()))
     as_far = 0
     at_once = max(1, _AT_ONCE // len(sizes))
     for start in range(0, FLIPS, at_once):
