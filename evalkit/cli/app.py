@@ -19,6 +19,7 @@ from evalkit.cli.init import init
 from evalkit.cli.interrupt import CODE, Interrupted, Interrupts, ReaderGone, end_at_once
 from evalkit.cli.resume import resume
 from evalkit.cli.run import run
+from evalkit.cli.score import score
 from evalkit.cli.show import show
 from evalkit.cli.suite import suite_app
 from evalkit.errors import EvalkitError, UsageError
@@ -54,6 +55,7 @@ def root(
 
 app.command()(run)
 app.command()(resume)
+app.command()(score)
 app.command()(show)
 app.add_typer(suite_app, name="suite")
 app.command()(doctor)

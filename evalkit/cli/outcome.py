@@ -15,6 +15,7 @@ from evalkit.errors import Incomplete
 
 if TYPE_CHECKING:
     from evalkit.engine.run import RunResult
+    from evalkit.scoring.registry import Named
     from evalkit.trajectory.trial import Trial
 
 
@@ -33,13 +34,18 @@ def running(ctx: typer.Context, run: Path) -> Generator[None, None, None]:
             raise _interrupted(run) from None
 
 
-def end_run(result: RunResult, *, json: bool) -> None:
-    """Print the run, and say by error and exit code what is missing: 130 interrupted, 6 unscored."""
+def end_run(result: RunResult, scorers: Sequence[Named], *, json: bool) -> None:
+    """Score and print the run, and say by error and exit code what is missing: 130 interrupted, 6 unscored.
+
+    A run that was interrupted is scored when it has been resumed.
+    """
     from evalkit.cli.console import note, print_json
     from evalkit.cli.run_table import print_run, run_as_json
+    from evalkit.cli.scoring import refuse_failures, score_finished
     from evalkit.engine.resume import can_be_tried_again
     from evalkit.trajectory.reader import load
 
+    scored = None if result.interrupted else score_finished(result.path, scorers)
     finished = load(result.path)
     if json:
         print_json(run_as_json(finished))
@@ -60,6 +66,8 @@ def end_run(result: RunResult, *, json: bool) -> None:
             if again
             else "The task or its grader is the cause: repair it, then start a new run.",
         )
+    if scored is not None:
+        refuse_failures(result.path, scored)
 
 
 def _served_otherwise(trials: Sequence[Trial]) -> list[str]:

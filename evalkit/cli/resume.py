@@ -18,8 +18,11 @@ def resume(
     """Go on with a run: run what is missing, and try again what is unscored."""
     from evalkit.cli.outcome import end_run, running
     from evalkit.cli.progress import live_progress
+    from evalkit.project import find_project
+    from evalkit.scoring.registry import find_scorers
     from evalkit.trajectory.locate import local_run
 
+    scorers = find_scorers(find_project())
     folder: Path = local_run(run)
     with running(ctx, folder):
         _clean()
@@ -27,7 +30,7 @@ def resume(
             from evalkit.engine.start import resume as go_on
 
             result = go_on(folder, progress)
-        end_run(result, json=json)
+        end_run(result, scorers, json=json)
 
 
 def _clean() -> None:

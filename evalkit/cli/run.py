@@ -134,12 +134,13 @@ def run(
 ) -> None:
     """Run suites in sandboxes and record every step."""
     from evalkit.cli.outcome import running
+    from evalkit.cli.splitting import split
     from evalkit.engine.prepare import RunFlags, prepare
 
     flags = RunFlags(
         suites=tuple(suites or ()),
-        models=_split(model, "--model"),
-        thinking=_split(thinking, "--thinking"),
+        models=split(model, "--model"),
+        thinking=split(thinking, "--thinking"),
         epochs=epochs,
         sandbox=sandbox,
         out=out,
@@ -190,12 +191,15 @@ def _show_plan(prepared: Prepared, *, json: bool) -> None:
 def _start(prepared: Prepared, *, json: bool) -> None:
     from evalkit.cli.outcome import end_run
     from evalkit.cli.progress import live_progress
+    from evalkit.project import find_project
+    from evalkit.scoring.registry import find_scorers
 
+    scorers = find_scorers(find_project())
     with live_progress(total=len(prepared.plan)) as progress:
         from evalkit.engine.start import start
 
         result = start(prepared, progress)
-    end_run(result, json=json)
+    end_run(result, scorers, json=json)
 
 
 def _arguments(given: list[str] | None) -> dict[str, Json]:
@@ -212,11 +216,3 @@ def _arguments(given: list[str] | None) -> dict[str, Json]:
         except ValueError:
             found[name.strip()] = value
     return found
-
-
-def _split(values: list[str] | None, what: str) -> tuple[str, ...]:
-    """The parts of comma-separated values. An empty one is a mistake, such as a variable that is not set."""
-    parts = tuple(part.strip() for value in values or () for part in value.split(","))
-    if not all(parts):
-        raise UsageError(f"{what} is empty", hint=f"Leave {what} out, or name something.")
-    return parts

@@ -17,6 +17,47 @@ epochs = 1
 sandbox = "local"
 """
 
+_SCORER = '''\
+"""How often does an agent look before it changes anything?
+
+Scores are computed from the record alone: `evalkit score RUN` does it again on any run, however old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evalkit import Metric, Score, Scorer, Trial
+
+
+@dataclass(frozen=True)
+class FirstLook(Scorer):
+    """Calls that only read before the first call of any other kind; null in trials without calls."""
+
+    version = "1"
+    metrics = (
+        Metric(
+            name="first_look",
+            meaning="reading calls before the first other call",
+            unit="calls",
+            low=0,
+            null_when="no tool was called",
+        ),
+    )
+
+    def score(self, trial: Trial) -> Iterator[Score]:
+        if not trial.actions:
+            return
+        reading: list[int] = []
+        for action in trial.actions:
+            if action.intent.operation != "read":
+                break
+            reading.append(action.step)
+        reason = f"{len(reading)} of {len(trial.actions)} calls read before anything else was done"
+        yield Score("first_look", len(reading), reason, evidence=tuple(reading))
+'''
+
 
 def refuse_bundled(name: str) -> None:
     """Raise UsageError for the name of a bundled suite: two different suites under one name help nobody."""
@@ -25,7 +66,7 @@ def refuse_bundled(name: str) -> None:
 
 
 def new_project(folder: Path, suite: str) -> tuple[Path, ...]:
-    """Write evalkit.toml and a first suite; returns what was made.
+    """Write evalkit.toml, a first suite and a first scorer; returns what was made.
 
     Raises UsageError where a project is there already; nothing is overwritten.
     """
@@ -37,4 +78,9 @@ def new_project(folder: Path, suite: str) -> tuple[Path, ...]:
     refuse_bundled(suite)
     made = new_suite(folder / "suites" / suite, suite)
     project.write_text(_PROJECT.format(name=suite), "utf-8")
+    scorer = folder / "scorers" / "first_look.py"
+    if not scorer.exists():
+        scorer.parent.mkdir(exist_ok=True)
+        scorer.write_text(_SCORER, "utf-8")
+        made = (*made, scorer)
     return (project, *made)

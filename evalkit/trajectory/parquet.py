@@ -24,6 +24,8 @@ ROW_GROUP_BYTES = 64 * 1024 * 1024
 _PIECES = 32
 """A table of a few rows takes many times its `nbytes`, so as many as this are joined early."""
 _ROW_GROUP_ROWS = 64 * 1024
+_ROWS_AT_ONCE = 2 * 1024
+"""As Python objects, rows take many times what they take in a row group."""
 
 LOCAL = pyarrow.fs.LocalFileSystem()
 
@@ -144,10 +146,12 @@ def read_records(
     filesystem: Any = LOCAL,
 ) -> Iterator[tuple[str, Any]]:
     """Each record of a file with its trial's id. Impossible values are a ConfigError that names the file."""
-    for table in read_groups(path, schema, filesystem):
-        with reading(path):
-            ids: list[str] = table.column("trial_id").to_pylist()
-            if table.column("trial_id").null_count:
-                raise ValueError("a row without a trial_id")
-            pairs = list(zip(ids, records(table), strict=True))
-        yield from pairs
+    for group in read_groups(path, schema, filesystem):
+        for start in range(0, group.num_rows, _ROWS_AT_ONCE):
+            with reading(path):
+                table = group.slice(start, _ROWS_AT_ONCE)
+                ids: list[str] = table.column("trial_id").to_pylist()
+                if table.column("trial_id").null_count:
+                    raise ValueError("a row without a trial_id")
+                pairs = list(zip(ids, records(table), strict=True))
+            yield from pairs

@@ -18,14 +18,15 @@ import pyarrow.fs
 
 from evalkit.errors import ConfigError, UsageError
 from evalkit.trajectory.compaction import part_order, records_by_trial
+from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.folder import check_file, names_in, open_file
 from evalkit.trajectory.layout import TableName, committed_files, current_files, finished_files
 from evalkit.trajectory.locate import is_remote, local_run
 from evalkit.trajectory.manifest import RunManifest
 from evalkit.trajectory.parquet import LOCAL, read_groups, reading
 from evalkit.trajectory.parts import place_trials
-from evalkit.trajectory.rows import steps_from, trials_from
-from evalkit.trajectory.schema import SCHEMAS, STEPS, TRIALS
+from evalkit.trajectory.rows import effects_from, steps_from, trials_from
+from evalkit.trajectory.schema import EFFECTS, SCHEMAS, STEPS, TRIALS
 from evalkit.trajectory.step import Step
 from evalkit.trajectory.table import Table
 from evalkit.trajectory.trial import Trial
@@ -84,20 +85,31 @@ class Run:
         with reading(self.path):
             return tuple(trials_from(table))
 
-    def iter_trials(self) -> Iterator[tuple[Trial, tuple[Step, ...]]]:
-        """Every trial with its steps, in the order of their ids; memory holds a row group and one trial."""
+    def iter_rows(self) -> Iterator[Trial]:
+        """Every trial without its steps, in the order of their ids; memory holds a row group."""
         hidden = set(self._hidden)
         order = part_order(self.trials.files, self._filesystem)
-        trials = records_by_trial(self.trials.files, TRIALS, trials_from, order, self._filesystem)
-        steps = records_by_trial(self.steps.files, STEPS, steps_from, order, self._filesystem)
-        groups = itertools.groupby(steps, key=itemgetter(0))
-        steps_of, group = next(groups, (None, ()))
-        for trial_id, trial in trials:
-            while steps_of is not None and steps_of < trial_id:
-                steps_of, group = next(groups, (None, ()))
-            own = tuple(step for _, step in group) if steps_of == trial_id else ()
+        for trial_id, trial in records_by_trial(
+            self.trials.files, TRIALS, trials_from, order, self._filesystem
+        ):
             if trial_id not in hidden:
-                yield trial, self._once(trial_id, own)
+                yield trial
+
+    def iter_trials(self) -> Iterator[tuple[Trial, tuple[Step, ...]]]:
+        """Every trial with its steps, in the order of their ids; memory holds a row group and one trial."""
+        steps = self._by_trial(self.steps, STEPS, steps_from)
+        for trial in self.iter_rows():
+            yield trial, self._once(trial.trial_id, steps.of(trial.trial_id))
+
+    def iter_whole(self) -> Iterator[tuple[Trial, tuple[Step, ...], tuple[Effect, ...]]]:
+        """Every trial with its steps and effects, as `iter_trials` does."""
+        effects = self._by_trial(self.effects, EFFECTS, effects_from)
+        for trial, steps in self.iter_trials():
+            yield trial, steps, effects.of(trial.trial_id)
+
+    def _by_trial(self, table: Table, schema: Any, records: Any) -> _ByTrial:
+        order = part_order(self.trials.files, self._filesystem)
+        return _ByTrial(records_by_trial(table.files, schema, records, order, self._filesystem))
 
     def _once(self, trial_id: str, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """The steps, which are there once each. Raises ConfigError, naming the files, where they are not."""
@@ -175,6 +187,20 @@ class Run:
             raise UsageError(
                 "this is no run: it holds no run.json that can be read", where=self.path
             ) from error
+
+
+class _ByTrial:
+    """Records that come in the order of their trials' ids, handed out trial by trial."""
+
+    def __init__(self, records: Iterator[tuple[str, Any]]) -> None:
+        self._groups = itertools.groupby(records, key=itemgetter(0))
+        self._trial_id, self._group = next(self._groups, (None, iter(())))
+
+    def of(self, trial_id: str) -> tuple[Any, ...]:
+        """Those of one trial, which must not be before one that was asked for already."""
+        while self._trial_id is not None and self._trial_id < trial_id:
+            self._trial_id, self._group = next(self._groups, (None, iter(())))
+        return tuple(record for _, record in self._group) if self._trial_id == trial_id else ()
 
 
 def _by_attempt(row: dict[str, Any]) -> tuple[int, str]:

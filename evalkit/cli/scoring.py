@@ -1,0 +1,72 @@
+"""How is a run scored on the command line, and what is said about it?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalkit.errors import Incomplete
+
+if TYPE_CHECKING:
+    from evalkit.scoring.registry import Named
+    from evalkit.scoring.running import Scored
+
+PLAIN_EVERY_S = 5.0
+
+
+def score_finished(run: Path, scorers: Sequence[Named]) -> Scored:
+    """Score a run, with a bar on a terminal or plain lines; what failed is told at once."""
+    from evalkit.cli.console import note
+    from evalkit.scoring.running import score_run
+
+    with _progress() as heard:
+        scored = score_run(run, scorers, heard=heard)
+    for failure in scored.failures:
+        at = "" if failure.step is None else f", step {failure.step}"
+        place = f" ({failure.place})" if failure.place else ""
+        note(f"scorer {failure.scorer} failed on trial {failure.trial_id}{at}: {failure.message}{place}")
+    return scored
+
+
+def refuse_failures(run: Path, scored: Scored) -> None:
+    """Raise Incomplete where scorers gave nothing for some trials."""
+    if not scored.failed:
+        return
+    which = ", ".join(f"{name} on {count} of {scored.trials} trials" for name, count in scored.failed.items())
+    names = ",".join(scored.failed)
+    raise Incomplete(
+        f"scorers failed: {which}; all other scores stand",
+        where=str(run),
+        hint=f"Repair them, then: evalkit score {run} --scorer {names}",
+    )
+
+
+@contextmanager
+def _progress() -> Generator[Callable[[int], None]]:
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from evalkit.cli.console import stderr
+
+    console = stderr()
+    if not console.is_terminal:
+        yield _Lines(console.print)
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.completed} trials scored"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        job = bar.add_task("scoring", total=None)
+        yield lambda done: bar.update(job, completed=done)
+
+
+class _Lines:
+    """A plain line now and then."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say, self._last = say, time.monotonic()
+
+    def __call__(self, done: int) -> None:
+        if time.monotonic() - self._last >= PLAIN_EVERY_S:
+            self._last = time.monotonic()
+            self._say(f"{done} trials scored")

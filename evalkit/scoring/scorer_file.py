@@ -1,0 +1,104 @@
+"""How does a file become a scorer?"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import cast
+
+from evalkit.errors import ConfigError, UsageError
+from evalkit.scoring.metric import Metric
+from evalkit.scoring.scorer import Scorer
+
+HINT = "A scorer is one subclass of evalkit.Scorer; see docs/writing-a-scorer.md."
+
+
+def load_scorer(path: Path) -> Scorer:
+    """The scorer of a file, which is run to get it.
+
+    Raises UsageError for what is no file, ConfigError with file and line for one that cannot be run, has no scorer, or
+    more than one, or one whose declarations do not fit together.
+    """
+    if not path.is_file() or path.suffix != ".py":
+        raise UsageError(
+            "this is no file of a scorer", where=str(path), hint="A scorer is one file, NAME.py."
+        )
+    module = _module(path)
+    own = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Scorer) and value.__module__ == module.__name__
+    ]
+    if len(own) != 1:
+        names = f": {', '.join(scorer.__name__ for scorer in own)}" if own else ""
+        raise ConfigError(f"{len(own)} scorers are in this file{names}", where=str(path), hint=HINT)
+    return checked(own[0], str(path))
+
+
+def checked(scorer: type[Scorer], source: str) -> Scorer:
+    """An instance with its default parameters. Raises ConfigError where its declarations do not fit together."""
+    try:
+        made = scorer()
+    except Exception as error:
+        raise ConfigError(
+            f"{scorer.__name__} cannot be made without arguments: {error}",
+            where=source,
+            hint="Give every parameter a default.",
+        ) from error
+    problem = _problem(made)
+    if problem is not None:
+        raise ConfigError(f"{scorer.__name__} {problem}", where=source, hint=HINT)
+    return made
+
+
+def _problem(scorer: Scorer) -> str | None:
+    metrics, version = cast("object", scorer.metrics), cast("object", scorer.version)
+    if not isinstance(metrics, tuple) or not metrics:
+        return "declares no metrics: `metrics` is a tuple of evalkit.Metric"
+    if not all(isinstance(metric, Metric) for metric in cast("tuple[object, ...]", metrics)):
+        return "declares something that is no evalkit.Metric"
+    names = [metric.name for metric in scorer.metrics]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        return f"declares the metric {double} twice"
+    for metric in scorer.metrics:
+        for name in metric.of:
+            if name not in names:
+                return f"computes {metric.name} of {name}, which it does not declare"
+    if type(scorer).score is Scorer.score:
+        return "has no method score(self, trial)"
+    return None if isinstance(version, str) and version else "has no version: a text, such as '1'"
+
+
+def _module(path: Path) -> ModuleType:
+    name = f"evalkit_scorer_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(
+            "this is no file of a scorer", where=str(path), hint="A scorer is one file, NAME.py."
+        )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look there for the module that they are made in
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise ConfigError(
+            f"this scorer cannot be loaded: {type(error).__name__}: {error}",
+            where=f"{path}{_line(error, path)}",
+            hint="Repair the file, or name only other scorers.",
+        ) from error
+    return module
+
+
+def _line(error: Exception, path: Path) -> str:
+    if isinstance(error, SyntaxError):
+        return f":{error.lineno}" if error.lineno else ""
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+    ]
+    return f":{lines[-1]}" if lines else ""
