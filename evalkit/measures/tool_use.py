@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -9,6 +10,12 @@ from evalkit.measures.action import Action
 from evalkit.trajectory.step import Act
 
 LONGEST_CYCLE = 3
+_SHORT = 200
+_UNKNOWN_TOOL = re.compile(
+    r"(error:? *)?(((no such|unknown|invalid) (tool|function|action):? *['\"`]?\?)"
+    r"|((the )?(tool|function|action) ['\"`]?\?['\"`]? (was |is |does )?(not (found|exist|available|defined)|unknown)))"
+)
+"""At the beginning of an answer, with `?` for the tool's own name."""
 
 
 def tool_error_rate(actions: Sequence[Action]) -> tuple[int, int]:
@@ -17,8 +24,33 @@ def tool_error_rate(actions: Sequence[Action]) -> tuple[int, int]:
 
 
 def invalid_calls(acts: Sequence[Act]) -> tuple[int, ...]:
-    """Steps of the calls that could not be made: an unknown tool, or arguments that do not parse or fit."""
-    return tuple(act.step for act in acts if act.error_kind == "parsing" or act.arguments_raw is not None)
+    """Steps of the calls that could not be made: an unknown tool, or arguments that do not parse or fit.
+
+    Our own loop and Inspect record all of these as a failure of parsing; of other formats, an answer that says of the
+    very tool that there is none (`Tool X not found`, `Unknown action X`) counts, too.
+    """
+    return tuple(
+        act.step
+        for act in acts
+        if act.error_kind == "parsing" or act.arguments_raw is not None or _is_unknown_tool(act)
+    )
+
+
+def _is_unknown_tool(act: Act) -> bool:
+    """Nothing ran, and a short answer names the tool as one that is not there."""
+    if not act.tool or act.exit_code is not None or act.observation is None:
+        return False
+    told = act.observation[:_SHORT].lower()
+    name = act.tool.lower()
+    return name in told and _UNKNOWN_TOOL.match(told.replace(name, "?")) is not None
+
+
+def calls_vs_reference(calls: int, reference: float | None) -> float | None:
+    """Calls / the median calls of the reference, in [0, ...): 2 is twice as many as needed.
+
+    None where there is no reference, or one without calls.
+    """
+    return calls / reference if reference else None
 
 
 def redundant_calls(acts: Sequence[Act]) -> tuple[int, ...]:

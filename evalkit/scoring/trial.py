@@ -7,7 +7,10 @@ from functools import cached_property
 
 from evalkit.measures.action import Action, actions
 from evalkit.measures.episode import Episode, episodes
+from evalkit.measures.failure_rule import Hook
 from evalkit.measures.fault_strike import Strike, strikes
+from evalkit.measures.giving_up import reported_impossible
+from evalkit.measures.milestone import milestones
 from evalkit.scoring.cohort import Cohort
 from evalkit.scoring.facts import TaskFacts
 from evalkit.trajectory.effect import Effect
@@ -19,7 +22,7 @@ from evalkit.trajectory.trial import Trial as TrialRow
 class Trial:
     """One trial: its row, steps and effects, what was declared for its task, and the run's cohort.
 
-    What several scorers need is computed once: `actions`, `episodes`, `strikes`.
+    What several scorers need is computed once: `actions`, `episodes`, `strikes`, `milestones`.
     """
 
     row: TrialRow
@@ -29,6 +32,10 @@ class Trial:
     cohort: Cohort = field(default_factory=Cohort)
     horizon: int | None = None
     """The suite's step limit, the same for every arm; None where none is known."""
+    reference_calls: float | None = None
+    """The median calls of the task's frozen reference; None where there is none."""
+    hooks: tuple[Hook, ...] = ()
+    """Say of calls that seem to have gone through whether they failed nevertheless."""
 
     @property
     def passed(self) -> bool | None:
@@ -54,16 +61,34 @@ class Trial:
     @cached_property
     def strikes(self) -> tuple[Strike, ...]:
         """Where faults struck, in order."""
-        return strikes(self.steps)
+        return strikes(self.events)
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:
         """Every tool call, as recovery sees it."""
         return actions(
-            self.acts, resource_args=self.task.resource_args, silent_faults=self.task.silent_faults
+            self.acts,
+            resource_args=self.task.resource_args,
+            silent_faults=self.task.silent_faults,
+            hooks=self.hooks,
+            waits={
+                strike.step: strike.retry_after_s
+                for strike in self.strikes
+                if strike.retry_after_s is not None
+            },
         )
+
+    @cached_property
+    def milestones(self) -> tuple[int, ...]:
+        """Steps at which a declared milestone was reached."""
+        return milestones(self.events, self.task.milestones)
 
     @cached_property
     def episodes(self) -> tuple[Episode, ...]:
         """From each failure to where it was put right."""
-        return episodes(self.actions)
+        return episodes(self.actions, milestones=self.milestones)
+
+    @cached_property
+    def impossible(self) -> tuple[int, ...] | None:
+        """Steps at which the agent reported that the task cannot be done; None where it did not."""
+        return reported_impossible(self.events, self.row.stop_reason)

@@ -127,14 +127,13 @@ def test_unrelated_ok_actions_change_nothing(run, place):
 
 
 def only(*calls: Act):
-    seen = actions(calls)
-    (episode,) = episodes(seen)
-    return episode, seen
+    (episode,) = episodes(actions(calls))
+    return episode
 
 
 def test_the_same_again_with_nothing_changed_is_futile():
     same = [call(number, "python3 x.py", 1, workspace_digest="a") for number in range(3)]
-    assert futile_repeats(*only(*same)) == (1, 2)
+    assert futile_repeats(only(*same)) == (1, 2)
 
 
 def test_the_same_again_after_a_change_is_not_futile():
@@ -142,17 +141,17 @@ def test_the_same_again_after_a_change_is_not_futile():
         call(0, "python3 x.py", 1, workspace_digest="a"),
         call(1, "python3 x.py", 1, workspace_digest="b"),
     ]
-    assert futile_repeats(*only(*calls)) == ()
+    assert futile_repeats(only(*calls)) == ()
 
 
 def test_what_nobody_knows_to_be_unchanged_is_not_futile():
-    assert futile_repeats(*only(call(0, "python3 x.py", 1), call(1, "python3 x.py", 1))) == ()
+    assert futile_repeats(only(call(0, "python3 x.py", 1), call(1, "python3 x.py", 1))) == ()
 
 
 @given(st.integers(1, 12), st.sampled_from(["timeout", "unavailable", "rate_limited"]))
 def test_a_retry_after_a_passing_failure_is_never_futile(times, kind):
     calls = [call(n, "curl http://h/a", 7, error_kind=kind, workspace_digest="a") for n in range(times + 1)]
-    episode, seen = only(*calls)
-    assert futile_repeats(episode, seen) == ()
-    assert len(retries(episode, seen)) == times
-    assert is_retry_storm(episode, seen) == (times > 5)
+    episode = only(*calls)
+    assert futile_repeats(episode) == ()
+    assert len(retries(episode)) == times
+    assert is_retry_storm(episode) == (times > 5)

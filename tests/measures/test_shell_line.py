@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.measures.shell_line import OPERATIONS, first_doing
+from evalkit.measures.shell_line import first_doing
+from evalkit.measures.shell_programs import OPERATIONS
 
 
 @pytest.mark.parametrize(

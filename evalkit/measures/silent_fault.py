@@ -1,0 +1,132 @@
+"""Was a wrong value that nobody announced believed, or found out?
+
+A silent fault puts a canary in place of a true value: a value that is nowhere else, so that its spread can be traced.
+The canary counts wherever it stands by itself, also in a number with thousands separators. Faults that only leave
+something out (partial, empty) or show something old (stale) have none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalkit.measures.action import Action
+from evalkit.measures.fault_strike import Strike
+from evalkit.measures.shell_call import shell_line
+from evalkit.measures.shell_words import simple_commands
+from evalkit.trajectory.effect import Effect
+from evalkit.trajectory.step import Act
+
+_READING_TOOL = re.compile(
+    r"(get|list|read|search|find|fetch|view|show|check|query|lookup|look_up|describe|count|think|calculate|submit"
+    r"|report_impossible)(_|$)",
+    re.IGNORECASE,
+)
+"""Function tools that change nothing, by their names. Submitting is not changing: the answer is looked at by itself."""
+_SENDS = re.compile(r"-[dFTX].*|-[a-zA-Z]*[dFTX]|--(data|form|json|request|upload|post)[a-z-]*(=.*)?")
+_SEPARATED = re.compile(r"(?<=\d)[,_' ](?=\d{3}(?!\d))")
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far a silent fault got."""
+
+    reached_by: tuple[int, ...]
+    """Steps of the later changing calls whose arguments carry the canary."""
+    in_answer: bool
+    in_state: bool
+    """In what a lasting change left, as far as effects are recorded."""
+    reread: tuple[int, ...]
+    """Steps of later calls that were ok and looked at the same thing again."""
+    other_reading: tuple[int, ...]
+    """Steps of later calls that were ok and read something else."""
+
+    @property
+    def propagated(self) -> bool:
+        """The canary is in the answer, the final state, or a later changing call."""
+        return bool(self.reached_by) or self.in_answer or self.in_state
+
+    def detected(self, *, traced: bool) -> bool:
+        """The canary got nowhere, and the agent looked again, or elsewhere.
+
+        Without a canary (`traced` is False) only looking at the same thing again tells that something was noticed.
+        """
+        if not traced:
+            return bool(self.reread)
+        return not self.propagated and bool(self.reread or self.other_reading)
+
+
+def spread(
+    strike: Strike,
+    acts: Sequence[Act],
+    actions: Sequence[Action],
+    *,
+    answer: str | None,
+    effects: Sequence[Effect],
+) -> Spread:
+    """What came of one strike. `actions` are those of `acts`, in the same order."""
+    struck = next((action for action in actions if action.step == strike.step), None)
+    canary = _pattern(strike.canary) if strike.canary else None
+    reached: list[int] = []
+    reread: list[int] = []
+    other: list[int] = []
+    before = struck.workspace_digest if struck else None
+    for act, action in zip(acts, actions, strict=True):
+        if action.step <= strike.step:
+            continue
+        if canary and _carries(canary, act.arguments or act.arguments_raw) and changes(act, action, before):
+            reached.append(action.step)
+        if action.failure is None and struck is not None:
+            if action.intent == struck.intent:
+                reread.append(action.step)
+            elif _is_reading(act, action):
+                other.append(action.step)
+        before = action.workspace_digest
+    return Spread(
+        reached_by=tuple(reached),
+        in_answer=canary is not None and _carries(canary, answer),
+        in_state=canary is not None and any(_carries(canary, effect.after) for effect in effects),
+        reread=tuple(reread),
+        other_reading=tuple(other),
+    )
+
+
+def changes(act: Act, action: Action, before: str | None) -> bool:
+    """Whether a call changes anything: the workspace, as digests tell, else by what it does.
+
+    By what it does: a shell line of class mutate, run or install, or a fetch that sends something; a function tool
+    whose name does not say that it reads.
+    """
+    if not action.is_shell:
+        return _READING_TOOL.match(act.tool or "") is None
+    if action.intent.operation == "fetch":
+        return _sends(act)
+    if before is not None and action.workspace_digest is not None:
+        return before != action.workspace_digest
+    return action.intent.operation in {"mutate", "run", "install"}
+
+
+def _is_reading(act: Act, action: Action) -> bool:
+    if action.is_shell:
+        return action.intent.operation == "read" or (action.intent.operation == "fetch" and not _sends(act))
+    told = _READING_TOOL.match(act.tool or "")
+    return told is not None and told[1].lower() not in {"think", "calculate", "submit", "report_impossible"}
+
+
+def _sends(act: Act) -> bool:
+    commands = simple_commands(shell_line(act) or "")
+    return any(
+        command.program == "curl" and any(_SENDS.fullmatch(word) for word in command.words)
+        for command in commands
+    )
+
+
+def _pattern(canary: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![0-9A-Za-z]){re.escape(canary)}(?![0-9A-Za-z])")
+
+
+def _carries(canary: re.Pattern[str], text: str | None) -> bool:
+    if text is None:
+        return False
+    return canary.search(text) is not None or canary.search(_SEPARATED.sub("", text)) is not None
