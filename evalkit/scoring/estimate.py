@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evalkit.scoring.curves import curve
 from evalkit.scoring.metric import Metric, Shown
-from evalkit.scoring.per_task import OVER_TASKS, Brought, Largest, Means, Pool, Ratios, numbers_of
+from evalkit.scoring.per_task import OVER_TASKS, Brought, Largest, Means, Pool, Ratios
 from evalkit.stats.bootstrap import drawn_tasks, percentile_interval, seed_of, sums_interval
 from evalkit.stats.interval import (
     Interval,
@@ -132,7 +133,7 @@ def _estimate(
 
 def _of_pool(own: Pool) -> dict[str, Estimate]:
     if not own.points:
-        return {own.name: Estimate(None, None, None, 0, own.trials, own.unknown)}
+        return {own.metric.name: Estimate(None, None, None, 0, own.trials, own.unknown)}
     values = pool_values(own, tuple(own.points))
     drawn = [pool_values(own, units) for units in drawn_units(own)] if len(own.points) > 1 else []
     found: dict[str, Estimate] = {}
@@ -146,7 +147,7 @@ def _of_pool(own: Pool) -> dict[str, Estimate]:
 def pool_values(own: Pool, units: tuple[int, ...]) -> Mapping[str, float | None]:
     """What the curve gives for the points of these units, each as often as it is named."""
     points = tuple(itertools.chain.from_iterable(own.points[unit] for unit in units))
-    return numbers_of(own.kind, own.name, points)
+    return curve(own.metric, points)
 
 
 def drawn_units(own: Pool) -> list[tuple[int, ...]]:

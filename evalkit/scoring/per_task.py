@@ -7,13 +7,14 @@ below the line, or the task's own points. Estimates and paired differences both 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalkit.scoring.metric import Curve
+from evalkit.scoring.curves import curve
+from evalkit.scoring.metric import Curve, Metric
 from evalkit.scoring.point import Point
 from evalkit.scoring.quantity import Quantity, sources
 from evalkit.scoring.scored_trials import Column, ScoredTrials
@@ -49,8 +50,7 @@ class Ratios:
 class Pool:
     """The points of trials, by task; a curve is made of all of them together."""
 
-    kind: Curve
-    name: str
+    metric: Metric
     points: Mapping[int, tuple[Point, ...]]
     trials: int
     unknown: int
@@ -86,13 +86,6 @@ def brought(scored: ScoredTrials, quantity: Quantity, places: Places) -> dict[st
             return {quantity.name: _largest(scored, columns[0], places)}
         case "curve":
             return _curve(scored, quantity, columns[0], places)
-
-
-def numbers_of(kind: Curve, name: str, points: Sequence[Point]) -> Mapping[str, float | None]:
-    """What a curve gives for these points."""
-    from evalkit.scoring.curves import curve  # some bring scipy's statistics with them
-
-    return curve(kind, name, points)
 
 
 def _means(scored: ScoredTrials, column: Column, places: Places) -> Means:
@@ -138,13 +131,13 @@ def _curve(scored: ScoredTrials, quantity: Quantity, column: Column, places: Pla
     points, trials = _points(scored, column, places)
     unknown = len(places) - trials
     if metric.curve not in OVER_TASKS:
-        return {metric.name: Pool(metric.curve, metric.name, points, trials, unknown)}
+        return {metric.name: Pool(metric, points, trials, unknown)}
     by_name: defaultdict[str, dict[int, float]] = defaultdict(dict)
     seen: dict[tuple[object, ...], Mapping[str, float | None]] = {}
     for unit, own in points.items():
         alike = tuple((point.value, point.label) for point in own)
         if alike not in seen:  # many tasks have the same outcomes
-            seen[alike] = numbers_of(metric.curve, metric.name, own)
+            seen[alike] = curve(metric, own)
         for name, value in seen[alike].items():
             if value is not None:
                 by_name[name][unit] = value
