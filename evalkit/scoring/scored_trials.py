@@ -218,7 +218,7 @@ def _numbers(column: pa.Array | pa.ChunkedArray, unknown: float, kind: pa.DataTy
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     whole = whole.cast(kind)
     if whole.null_count:
-        whole = pc.call_function("fill_null", [whole, pa.scalar(unknown, type=kind)])
+        whole = pc.call_function("coalesce", [whole, pa.scalar(unknown, type=kind)])
     return np.from_dlpack(whole)
 
 
