@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -38,6 +38,15 @@ _TRIAL_COLUMNS = (
     "difficulty",
     "status",
 )
+_SCORE_COLUMNS = [
+    "trial_id",
+    "scorer",
+    "scorer_version",
+    "metric",
+    "value",
+    "label",
+    "reference_digest",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +78,10 @@ class Column:
     """NaN stands for unknown, here and nowhere else."""
     labels: list[str | None] | None = None
     """Only where they were asked for."""
+    versions: set[str] = field(default_factory=set[str])
+    """Of the scorer that gave them."""
+    references: set[str] = field(default_factory=set[str])
+    """Digests of the reference costs that they rest on."""
 
 
 class ScoredTrials:
@@ -132,7 +145,7 @@ def read_scored(
     """
     trials = _light_trials(run)
     reader = _ScoreReader([trial.trial_id for trial in trials], labelled, where=f"{run.path}/scores")
-    for group in _groups(run, ["trial_id", "scorer", "metric", "value", "label"]):
+    for group in _groups(run, _SCORE_COLUMNS):
         reader.add(group)
     return ScoredTrials(trials, reader.columns, reader.scored_by)
 
@@ -165,9 +178,13 @@ class _ScoreReader:
         self._where = where
 
     def add(self, rows: pa.Table) -> None:
+        if rows.column("scorer").null_count or rows.column("metric").null_count:
+            raise self._damaged("a score does not say of which scorer and metric it is")
         places = _numbers(pc.call_function("index_in", [rows.column("trial_id")], self._ids), -1, pa.int64())
         scorer, scorers = _coded(rows.column("scorer"))
         metric, metrics = _coded(rows.column("metric"))
+        version, versions = _coded(rows.column("scorer_version"))
+        reference, references = _coded(rows.column("reference_digest"))
         values = self._values(rows.column("value"))
         kinds = scorer * len(metrics) + metric
         order = np.argsort(kinds, kind="stable")
@@ -177,6 +194,8 @@ class _ScoreReader:
             shown = own[places[own] >= 0]
             column = self._column(name)
             column.values[places[shown]] = values[shown]
+            column.versions.update(versions[code] for code in np.unique(version[shown]) if code >= 0)
+            column.references.update(references[code] for code in np.unique(reference[shown]) if code >= 0)
             self.scored_by.setdefault(name[0], np.zeros(self._n, dtype=np.bool_))[places[shown]] = True
             if column.labels is not None:
                 self._put_labels(column.labels, rows.column("label"), shown, places)
@@ -191,10 +210,11 @@ class _ScoreReader:
         values = _numbers(column, math.nan, pa.float64())
         known = _numbers(pc.call_function("is_valid", [column]), 0, pa.int8())
         if not np.isfinite(values[known == 1]).all():
-            raise ConfigError(
-                "a score is no finite number", where=self._where, hint="Compute them again: evalkit score RUN"
-            )
+            raise self._damaged("a score is no finite number")
         return values
+
+    def _damaged(self, problem: str) -> ConfigError:
+        return ConfigError(problem, where=self._where, hint="Compute them again: evalkit score RUN")
 
     @staticmethod
     def _put_labels(
@@ -214,12 +234,15 @@ def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
 
 
 def _numbers(column: pa.Array | pa.ChunkedArray, unknown: float, kind: pa.DataType) -> NDArray[Any]:
-    """The column for numpy. By way of DLPack, because `to_numpy` imports pandas."""
+    """The column for numpy. By way of DLPack and of buffers, because `to_numpy` and `pa.scalar` import pandas."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     whole = whole.cast(kind)
-    if whole.null_count:
-        whole = pc.call_function("coalesce", [whole, pa.scalar(unknown, type=kind)])
-    return np.from_dlpack(whole)
+    bare = pa.Array.from_buffers(kind, len(whole), [None, whole.buffers()[1]], offset=whole.offset)
+    numbers = np.from_dlpack(bare)
+    if not whole.null_count:
+        return numbers
+    known = np.from_dlpack(pc.call_function("is_valid", [whole]).cast(pa.int8()))
+    return np.where(known == 1, numbers, unknown).astype(numbers.dtype)
 
 
 def _index(places: NDArray[np.int64]) -> pa.Array:
