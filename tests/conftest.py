@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -235,5 +236,46 @@ def said() -> Callable[..., Reply]:
         choice = {"index": 0, "message": told, "finish_reason": finish or ("tool_calls" if calls else "stop")}
         whole = {"id": "x", "object": "chat.completion", "created": 1, "model": model, "choices": [choice]}
         return Reply(json.dumps({**whole, "usage": counts if usage is None else usage}).encode())
+
+    return make
+
+
+@pytest.fixture
+def scored_run(tmp_path: Path) -> Callable[..., Path]:
+    """Write a run of trials, each with its scores by metric, under one scorer: `scored_run((trial, {"m": 1.0}), ...)`.
+
+    A value may be (value, label). Returns the folder.
+    """
+    from evalkit.trajectory.manifest import RunManifest
+    from evalkit.trajectory.score import ScoreRow
+    from evalkit.trajectory.trial import Trial
+    from evalkit.trajectory.writer import RunWriter
+
+    def row(trial: Trial, scorer: str, metric: str, given: object) -> ScoreRow:
+        value, label = given if isinstance(given, tuple) else (given, None)
+        return ScoreRow(
+            trial_id=trial.trial_id,
+            scorer=scorer,
+            scorer_version="1",
+            metric=metric,
+            value=value,
+            label=label,
+        )
+
+    def make(
+        *trials: tuple[Trial, dict[str, object]], name: str = "run", scorer: str = "success", **manifest: Any
+    ) -> Path:
+        path = tmp_path / name
+        created = datetime(2025, 1, 2, 12, tzinfo=UTC)
+        with RunWriter.create(path, RunManifest(run_id="run-1", created_at=created, **manifest)) as writer:
+            for trial, _ in trials:
+                writer.commit(trial, ())
+            scores = [
+                row(trial, scorer, metric, given) for trial, own in trials for metric, given in own.items()
+            ]
+            if scores:
+                writer.write_scores(scores)
+            writer.finish()
+        return path
 
     return make

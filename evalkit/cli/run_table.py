@@ -14,8 +14,13 @@ from rich.console import Console
 from rich.table import Table
 
 from evalkit.cli.console import cell, printable, stdout
+from evalkit.cli.metric_table import groups_as_json, metrics_as_json, print_metrics, undeclared
+from evalkit.cli.summing import only, run_scores, run_summary
 from evalkit.errors import EvalkitError
 from evalkit.measures.success import pass_hat_k
+from evalkit.scoring.arm import arm_of
+from evalkit.scoring.grouping import By
+from evalkit.scoring.summary import Summary, summarise
 from evalkit.trajectory.locate import is_remote
 from evalkit.trajectory.owner import read_owner
 from evalkit.trajectory.reader import Run
@@ -34,7 +39,7 @@ class AgentRow:
     failed: int
     unscored: int
     tasks: int
-    """Tasks with at least one scored trial: what pass^1 rests on."""
+    """Tasks with at least one scored trial without faults: what pass^1 rests on."""
     pass_1: float | None
     tool_calls: float | None
     output_tokens: float | None
@@ -53,9 +58,15 @@ def agent_rows(trials: Sequence[Trial]) -> tuple[AgentRow, ...]:
     return tuple(_agent_row(agent, own) for agent, own in sorted(by_agent.items()))
 
 
-def run_as_json(run: Run) -> dict[str, object]:
-    """The run for programs: `{"agents": [{"agent": id, "metrics": {"pass^1": {...}}}]}` and its trials."""
+def run_as_json(run: Run, *, by: By | None = None) -> dict[str, object]:
+    """The run for programs: `{"agents": [{"agent": id, "metrics": {"pass^1": {...}}}]}` and its trials.
+
+    With `by`, each agent has `groups`, too.
+    """
     trials = _trials(run)
+    scored, declared = run_scores(run)
+    summary = summarise(scored, declared)
+    groups = None if by is None else summarise(scored, declared, by=by)
     return {
         "run": str(run.path),
         "planned": len(run.manifest.planned) or None,
@@ -63,23 +74,34 @@ def run_as_json(run: Run) -> dict[str, object]:
         "agents": [
             {
                 "agent": row.agent,
-                "metrics": {"pass^1": {"value": row.pass_1, "n": row.tasks, "low": None, "high": None}},
+                **metrics_as_json([own for own in summary.cells if own.agent == row.agent]),
                 "passed": row.passed,
                 "failed": row.failed,
                 "unscored": row.unscored,
                 "cost_usd": row.known_usd if row.cost_is_whole else None,
+                **_groups(groups, row.agent),
             }
             for row in agent_rows(trials)
         ],
+        "scorers": list(summary.scorers),
+        "undeclared": undeclared(summary),
         "trials": [_trial_as_json(trial) for trial in trials],
     }
 
 
-def print_run(run: Run) -> None:
-    """Print the agents' table and the trials' table."""
+def _groups(groups: Summary | None, agent: str) -> dict[str, object]:
+    if groups is None:
+        return {}
+    return {"groups": groups_as_json([own for own in groups.cells if own.agent == agent])}
+
+
+def print_run(run: Run, *, by: By | None = None, metrics: Sequence[str] = ()) -> None:
+    """Print the agents' table, the table of all or these metrics, and the trials' table."""
     trials = _trials(run)
     console = stdout()
     _print_table(_agents_table(agent_rows(trials)))
+    console.print()
+    print_metrics(run, only(run_summary(run, by=by), metrics))
     console.print()
     _print_table(_trials_table(trials[:MAX_ROWS]))
     if len(trials) > MAX_ROWS:
@@ -147,7 +169,7 @@ def _trials(run: Run) -> list[Trial]:
 def _agent_row(agent: str, trials: Sequence[Trial]) -> AgentRow:
     outcomes: defaultdict[str, list[bool]] = defaultdict(list)
     for trial in trials:
-        if trial.status != "unscored":
+        if trial.status != "unscored" and arm_of(trial.variant) == "clean":
             outcomes[f"{trial.suite}/{trial.task_id}"].append(trial.status == "passed")
     return AgentRow(
         agent=agent,

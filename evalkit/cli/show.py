@@ -12,6 +12,12 @@ from evalkit.errors import UsageError
 def show(
     run: Annotated[str, typer.Argument(help="Folder of the run, or `latest`.")] = "latest",
     trial: Annotated[str | None, typer.Argument(help="Id of one trial.")] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Sum up by skill, difficulty, suite, task or variant.", metavar="WORD")
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Show only these metrics.", metavar="METRIC,...")
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="Fold nothing.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -25,12 +31,16 @@ def show(
     opened = load(run)
     if trial is None:
         from evalkit.cli.run_table import print_run, run_as_json
+        from evalkit.cli.splitting import split
+        from evalkit.cli.summing import grouping
 
         if json:
-            print_json(run_as_json(opened))
+            print_json(run_as_json(opened, by=grouping(by)))
         else:
-            print_run(opened)
+            print_run(opened, by=grouping(by), metrics=split(metric, "--metric"))
         return
+    if by is not None or metric:
+        raise UsageError("--by and --metric sum up a run, and this is one trial of it", where=trial)
     from evalkit.cli.timeline import print_trial, trial_as_json
 
     row, steps = opened.trial(trial)

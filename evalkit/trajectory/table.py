@@ -62,6 +62,10 @@ class Table:
             self._refuse_damaged()
             raise
 
+    def iter_groups(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """The rows of these columns, a row group in memory at a time."""
+        return self._groups(list(columns))
+
     def to_pandas(self, columns: Sequence[str] | None = None, filter: Any = None) -> pd.DataFrame:  # noqa: A002
         """The rows as a frame in which unknown numbers are `<NA>`, never NaN or 0."""
         import pandas as pd

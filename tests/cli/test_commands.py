@@ -114,10 +114,12 @@ def test_a_run_is_recorded_shown_and_told_from_its_json(command, folder, local_s
     said = command("run", "core", "--task", "fix-off-by-one", "--out", "here", "--json")
     assert said.code == 0, said.err
     result = json.loads(said.out)
+    (metrics,) = (agent.pop("metrics") for agent in result["agents"])
+    once = {"value": 1.0, "n": 1, "low": None, "high": None, "trials": 1, "unknown": 0}
+    assert metrics["pass^1"] == metrics["success"] == once
     assert result["agents"] == [
         {
             "agent": "react/scripted/oracle",
-            "metrics": {"pass^1": {"value": 1.0, "n": 1, "low": None, "high": None}},
             "passed": 1,
             "failed": 0,
             "unscored": 0,

@@ -1,0 +1,78 @@
+"""Which numbers can be told about the agents of a run?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalkit.scoring.metric import Better, Metric
+
+PASSED = Metric(
+    name="pass^1",
+    meaning="passed in the final state, by the grader's word",
+    unit="share",
+    better="higher",
+    low=0,
+    high=1,
+    null_when="the task is an impossible twin",
+)
+"""What is known of every run, also of one without scores."""
+UNKNOWN_NOTE = "no scorer that is installed declares it"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A metric as it is stored: with its declaration, or without one where no installed scorer has it any more."""
+
+    scorer: str | None
+    """None for what the graders said."""
+    name: str
+    metric: Metric | None
+    """None: not declared. Such a metric is summed up as a mean over tasks."""
+
+    @property
+    def better(self) -> Better:
+        return self.metric.better if self.metric is not None else "neither"
+
+    @property
+    def meaning(self) -> str:
+        return self.metric.meaning if self.metric is not None else UNKNOWN_NOTE
+
+    @property
+    def unit(self) -> str:
+        return self.metric.unit if self.metric is not None else "1"
+
+
+def quantities(
+    stored: Mapping[str, Sequence[str]], declared: Mapping[str, Sequence[Metric]]
+) -> tuple[Quantity, ...]:
+    """Of scorers with stored metrics: what they declare in that order, then what is stored and not declared.
+
+    pass^1 comes first, by the graders' word, where no scorer tells it. A declared metric that nothing is stored of,
+    neither of itself nor of what it is computed from, is left out.
+    """
+    found: list[Quantity] = []
+    for scorer in [*(name for name in declared if name in stored), *sorted(set(stored) - set(declared))]:
+        there = set(stored[scorer])
+        known = [metric for metric in declared.get(scorer, ()) if there.issuperset(sources(metric))]
+        found += [Quantity(scorer, metric.name, metric) for metric in known]
+        names = {metric.name for metric in declared.get(scorer, ())}
+        found += [Quantity(scorer, name, None) for name in sorted(there - names)]
+    if not any(quantity.metric is not None and quantity.metric.curve == "pass^k" for quantity in found):
+        found.insert(0, Quantity(None, PASSED.name, PASSED))
+    return tuple(found)
+
+
+def sources(metric: Metric) -> tuple[str, ...]:
+    """The stored metrics that it is computed from: those it is `of`, or itself."""
+    return metric.of or (metric.name,)
+
+
+def labelled(declared: Mapping[str, Sequence[Metric]]) -> frozenset[tuple[str, str]]:
+    """Scorer and metric of the scores whose labels are needed: curves are made of them."""
+    return frozenset(
+        (scorer, sources(metric)[0])
+        for scorer, metrics in declared.items()
+        for metric in metrics
+        if metric.aggregation == "curve"
+    )

@@ -1,0 +1,250 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportAttributeAccessIssue=false
+# pyarrow ships no types.
+"""Which trials does a run have, and which scores do they have?
+
+Everything is held by column: a number for each trial and metric, no object.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from evalkit.errors import ConfigError
+from evalkit.trajectory.reader import Run
+
+Unit = tuple[str, str, str]
+"""What a task is in statistics: suite, task and variant."""
+_TRIAL_COLUMNS = (
+    "trial_id",
+    "suite",
+    "suite_digest",
+    "task_id",
+    "task_digest",
+    "variant",
+    "epoch",
+    "agent",
+    "skills",
+    "difficulty",
+    "status",
+)
+_SCORE_COLUMNS = [
+    "trial_id",
+    "scorer",
+    "scorer_version",
+    "metric",
+    "value",
+    "label",
+    "reference_digest",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LightTrial:
+    """What of a trial's row is needed to sum it up."""
+
+    trial_id: str
+    suite: str
+    suite_digest: str | None
+    task_id: str
+    task_digest: str | None
+    variant: str
+    epoch: int
+    agent: str
+    skills: tuple[str, ...]
+    difficulty: str | None
+    status: str
+
+    @property
+    def unit(self) -> Unit:
+        return (self.suite, self.task_id, self.variant)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The scores of one metric, one a trial."""
+
+    values: NDArray[np.float64]
+    """NaN stands for unknown, here and nowhere else."""
+    labels: list[str | None] | None = None
+    """Only where they were asked for."""
+    versions: set[str] = field(default_factory=set[str])
+    """Of the scorer that gave them."""
+    references: set[str] = field(default_factory=set[str])
+    """Digests of the reference costs that they rest on."""
+
+
+class ScoredTrials:
+    """The trials of a run in a fixed order, whatever order they are stored in, and the scores of each metric."""
+
+    def __init__(
+        self,
+        trials: Sequence[LightTrial],
+        columns: Mapping[tuple[str, str], Column],
+        scored_by: Mapping[str, NDArray[np.bool_]],
+    ) -> None:
+        self.trials = tuple(trials)
+        self.columns = columns
+        """By scorer and metric."""
+        self.scored_by = scored_by
+        """By scorer, which trials it has given scores to, be they null."""
+        places = {unit: place for place, unit in enumerate(sorted({trial.unit for trial in self.trials}))}
+        self.units = tuple(places)
+        self.unit_of = np.array([places[trial.unit] for trial in self.trials], dtype=np.int64)
+        """The place in `units` of each trial's."""
+        self.unscored = np.array([trial.status == "unscored" for trial in self.trials], dtype=np.bool_)
+
+    @cached_property
+    def outcomes(self) -> Column:
+        """1 for passed, 0 for failed, by what the graders said; unknown for unscored trials and impossible twins."""
+        told = {"passed": 1.0, "failed": 0.0}
+        return Column(
+            np.array(
+                [
+                    np.nan if trial.variant == "twin" else told.get(trial.status, np.nan)
+                    for trial in self.trials
+                ]
+            )
+        )
+
+    @property
+    def stored(self) -> dict[str, tuple[str, ...]]:
+        """The metrics of each scorer that has rows, sorted."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for scorer, metric in sorted(self.columns):
+            found[scorer].append(metric)
+        return {scorer: tuple(metrics) for scorer, metrics in found.items()}
+
+
+def stored_scorers(run: Run) -> tuple[str, ...]:
+    """The names of the scorers that have rows in a run, sorted."""
+    names: set[str] = set()
+    for group in _groups(run, ["scorer"]):
+        names.update(_coded(group.column("scorer"))[1])
+    return tuple(sorted(names))
+
+
+def read_scored(
+    run: Run, *, labelled: Callable[[str, str], bool] = lambda _scorer, _metric: False
+) -> ScoredTrials:
+    """Read a run's trials and scores; labels only of those (scorer, metric) that are `labelled`.
+
+    Scores of trials that the run does not show are left out; of two scores for the same, the last one counts. Memory
+    holds one number for each trial and metric, and a row group. Raises ConfigError for damaged files and for scores
+    that are no finite numbers.
+    """
+    trials = _light_trials(run)
+    reader = _ScoreReader([trial.trial_id for trial in trials], labelled, where=f"{run.path}/scores")
+    for group in _groups(run, _SCORE_COLUMNS):
+        reader.add(group)
+    return ScoredTrials(trials, reader.columns, reader.scored_by)
+
+
+def _groups(run: Run, columns: list[str]) -> Iterator[pa.Table]:
+    # Without empty ones: joining no chunks at all makes pyarrow import pandas.
+    return (group for group in run.scores.iter_groups(columns) if group.num_rows)
+
+
+def _light_trials(run: Run) -> list[LightTrial]:
+    rows = run.trials.to_table(_TRIAL_COLUMNS)
+    columns = {name: rows.column(name).to_pylist() for name in _TRIAL_COLUMNS}
+    columns["skills"] = [tuple(skills or ()) for skills in columns["skills"]]
+    columns["variant"] = [variant or "clean" for variant in columns["variant"]]
+    trials = [LightTrial(*row) for row in zip(*columns.values(), strict=True)]
+    return sorted(trials, key=lambda trial: (trial.unit, trial.agent, trial.epoch, trial.trial_id))
+
+
+class _ScoreReader:
+    """Sorts score rows into columns."""
+
+    def __init__(self, ids: list[str], labelled: Callable[[str, str], bool], where: str) -> None:
+        self.columns: dict[tuple[str, str], Column] = {}
+        self.scored_by: dict[str, NDArray[np.bool_]] = {}
+        self._n = len(ids)
+        builder = pa.lib.StringBuilder()  # by hand, because `pa.array` imports pandas
+        builder.append_values(ids)
+        self._ids = pc.SetLookupOptions(value_set=builder.finish())
+        self._labelled = labelled
+        self._where = where
+
+    def add(self, rows: pa.Table) -> None:
+        if rows.column("scorer").null_count or rows.column("metric").null_count:
+            raise self._damaged("a score does not say of which scorer and metric it is")
+        places = _numbers(pc.call_function("index_in", [rows.column("trial_id")], self._ids), -1, pa.int64())
+        scorer, scorers = _coded(rows.column("scorer"))
+        metric, metrics = _coded(rows.column("metric"))
+        version, versions = _coded(rows.column("scorer_version"))
+        reference, references = _coded(rows.column("reference_digest"))
+        values = self._values(rows.column("value"))
+        kinds = scorer * len(metrics) + metric
+        order = np.argsort(kinds, kind="stable")
+        edges = np.flatnonzero(np.diff(kinds[order])) + 1
+        for own in np.split(order, edges) if len(order) else ():
+            name = (scorers[scorer[own[0]]], metrics[metric[own[0]]])
+            shown = own[places[own] >= 0]
+            column = self._column(name)
+            column.values[places[shown]] = values[shown]
+            column.versions.update(versions[code] for code in np.unique(version[shown]) if code >= 0)
+            column.references.update(references[code] for code in np.unique(reference[shown]) if code >= 0)
+            self.scored_by.setdefault(name[0], np.zeros(self._n, dtype=np.bool_))[places[shown]] = True
+            if column.labels is not None:
+                self._put_labels(column.labels, rows.column("label"), shown, places)
+
+    def _column(self, name: tuple[str, str]) -> Column:
+        if name not in self.columns:
+            labels: list[str | None] = [None] * self._n
+            self.columns[name] = Column(np.full(self._n, np.nan), labels if self._labelled(*name) else None)
+        return self.columns[name]
+
+    def _values(self, column: pa.ChunkedArray) -> NDArray[np.float64]:
+        values = _numbers(column, math.nan, pa.float64())
+        known = _numbers(pc.call_function("is_valid", [column]), 0, pa.int8())
+        if not np.isfinite(values[known == 1]).all():
+            raise self._damaged("a score is no finite number")
+        return values
+
+    def _damaged(self, problem: str) -> ConfigError:
+        return ConfigError(problem, where=self._where, hint="Compute them again: evalkit score RUN")
+
+    @staticmethod
+    def _put_labels(
+        labels: list[str | None], column: pa.ChunkedArray, shown: NDArray[np.int64], places: NDArray[np.int64]
+    ) -> None:
+        if column.null_count == len(column):
+            return
+        texts: list[str | None] = column.take(_index(shown)).to_pylist()
+        for place, text in zip(places[shown].tolist(), texts, strict=True):
+            labels[place] = text
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
+    """The column as numbers, and what they stand for."""
+    coded = column.combine_chunks().dictionary_encode()
+    return _numbers(coded.indices, -1, pa.int64()), [text or "" for text in coded.dictionary.to_pylist()]
+
+
+def _numbers(column: pa.Array | pa.ChunkedArray, unknown: float, kind: pa.DataType) -> NDArray[Any]:
+    """The column for numpy. By way of DLPack and of buffers, because `to_numpy` and `pa.scalar` import pandas."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    whole = whole.cast(kind)
+    bare = pa.Array.from_buffers(kind, len(whole), [None, whole.buffers()[1]], offset=whole.offset)
+    numbers = np.from_dlpack(bare)
+    if not whole.null_count:
+        return numbers
+    known = np.from_dlpack(pc.call_function("is_valid", [whole]).cast(pa.int8()))
+    return np.where(known == 1, numbers, unknown).astype(numbers.dtype)
+
+
+def _index(places: NDArray[np.int64]) -> pa.Array:
+    # By hand, as above.
+    return pa.Array.from_buffers(pa.int64(), len(places), [None, pa.py_buffer(np.ascontiguousarray(places))])

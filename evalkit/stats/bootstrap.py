@@ -1,0 +1,68 @@
+"""How sure is a number that is no mean over tasks?
+
+Tasks are drawn again, whole, with all that belongs to them. The draws are seeded by the data themselves, sorted, so
+that the same data give the same interval in whatever order they come.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalkit.stats.interval import LEVEL, Interval, Numbers
+
+DRAWS = 4_000
+_CELLS_AT_ONCE = 2_000_000
+"""How many drawn numbers are held in memory."""
+
+Statistic = Callable[[Numbers], Numbers]
+
+
+def sums_interval(
+    columns: Numbers, statistic: Statistic, *, draws: int = DRAWS, level: float = LEVEL
+) -> Interval | None:
+    """The percentile interval of a statistic of sums over tasks.
+
+    `columns` holds one row a task. `statistic` gets the sums of the columns, one row a draw, and gives one number
+    each; draws in which it is not finite, as a ratio to 0, are left out. None for fewer than two tasks, and where no
+    draw differs from another: that says nothing of how much further tasks could.
+    """
+    if len(columns) < 2:
+        return None
+    ordered = columns[np.lexsort(columns.T[::-1])]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drawn = [
+            statistic(ordered[rows].sum(axis=1))
+            for rows in _drawn_rows(len(ordered), columns.shape[1], draws, seed_of((ordered + 0.0).tobytes()))
+        ]
+    return percentile_interval(np.concatenate(drawn), level=level)
+
+
+def percentile_interval(estimates: Numbers, *, level: float = LEVEL) -> Interval | None:
+    """The middle of what the draws gave; None where nothing finite, or only one number, came out."""
+    finite = estimates[np.isfinite(estimates)]
+    if not len(finite) or np.allclose(finite, finite[0], rtol=1e-12, atol=0):
+        return None
+    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high))
+
+
+def drawn_tasks(n: int, draws: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """For each draw, which of n tasks are in it, some of them more than once."""
+    for rows in _drawn_rows(n, 1, draws, seed):
+        yield from rows
+
+
+def seed_of(data: bytes) -> int:
+    """A seed that depends on these data, in this order, and on nothing else."""
+    return int.from_bytes(hashlib.sha256(data).digest()[:8])
+
+
+def _drawn_rows(n: int, width: int, draws: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    random = np.random.default_rng(seed)
+    at_once = max(1, _CELLS_AT_ONCE // (n * width))
+    for start in range(0, draws, at_once):
+        yield random.integers(0, n, (min(at_once, draws - start), n))
