@@ -35,15 +35,12 @@ class RecoveryTime(Scorer):
     )
 
     def score(self, trial: Trial) -> Iterator[Score]:
-        if not trial.episodes:
-            return
         gone = passing(trial.steps, marks=marks_of(trial.episodes))
         by_itself = ended_by_itself(trial.row.stop_reason)
-        cohort = trial.cohort
         for metric, taken, horizon in (
-            ("steps_to_recover", gone.steps, trial.horizon or cohort.most_steps),
-            ("tokens_to_recover", gone.output_tokens, cohort.most_tokens),
-            ("seconds_to_recover", gone.seconds, cohort.longest_s),
+            ("steps_to_recover", gone.steps, trial.horizon or trial.cohort.most_steps),
+            ("tokens_to_recover", gone.output_tokens, trial.cohort.most_tokens),
+            ("seconds_to_recover", gone.seconds, trial.cohort.longest_s),
         ):
             times = [
                 waited(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evalkit import Metric, Score, Scorer, Trial
-from evalkit.measures.fault_strike import Strike
-from evalkit.measures.silent_fault import Spread, spread
+from evalkit.measures.silent_fault import Spread
 
 
 @dataclass(frozen=True)
@@ -36,39 +35,30 @@ class SilentFaults(Scorer):
     )
 
     def score(self, trial: Trial) -> Iterator[Score]:
-        first: dict[str, Strike] = {}
-        for strike in trial.strikes:
-            if not strike.loud and strike.visible:
-                first.setdefault(strike.fault_id, strike)
-        found = [
-            (
-                strike,
-                spread(strike, trial.acts, trial.actions, answer=trial.row.answer, effects=trial.effects),
-            )
-            for strike in first.values()
-        ]
-        if not found:
-            return
-        noticed = [seen.detected(traced=strike.canary is not None) for strike, seen in found]
-        label = "detected" if all(noticed) else "not detected"
-        if all(strike.canary is None for strike, _ in found):
-            label += " (by reading again only)"
-        told = f"{sum(noticed)} of {len(found)} silent faults were noticed: {'; '.join(_told(*one) for one in found)}"
-        looks = tuple(sorted({step for _, seen in found for step in (*seen.reread, *seen.other_reading)}))
-        yield Score("detected", float(all(noticed)), told, looks, label)
-        traced = [(strike, seen) for strike, seen in found if strike.canary is not None]
+        if trial.spreads:
+            yield _detected(trial.spreads)
+        traced = [seen for seen in trial.spreads if seen.is_traced]
         if traced:
-            spreading = [(strike, seen) for strike, seen in traced if seen.propagated]
+            spreading = [seen for seen in traced if seen.propagated]
             state = "effects" if trial.effects else "no effects are recorded, so the final state is not known"
             places = f"the answer, later changing calls or lasting changes ({state})"
             told = f"{len(spreading)} of {len(traced)} canaries got into {places}"
-            steps = tuple(sorted({step for _, seen in spreading for step in seen.reached_by}))
-            yield Score("propagated", float(bool(spreading)), told, steps)
+            steps = sorted({step for seen in spreading for step in seen.reached_by})
+            yield Score("propagated", float(bool(spreading)), told, tuple(steps))
 
 
-def _told(strike: Strike, seen: Spread) -> str:
+def _detected(found: Sequence[Spread]) -> Score:
+    noticed = sum(seen.detected for seen in found)
+    told = f"{noticed} of {len(found)} silent faults were noticed: {'; '.join(map(_told, found))}"
+    looks = sorted({step for seen in found for step in (*seen.reread, *seen.other_reading)})
+    label = "detected" if noticed == len(found) else "not detected"
+    if not any(seen.is_traced for seen in found):
+        label += " (by reading again only)"
+    return Score("detected", float(noticed == len(found)), told, tuple(looks), label)
+
+
+def _told(seen: Spread) -> str:
+    spreads = "spread" if seen.propagated else "did not spread"
     looks = f"looked again {len(seen.reread)} and elsewhere {len(seen.other_reading)} times"
-    spreads = (
-        "no canary to trace" if strike.canary is None else "spread" if seen.propagated else "did not spread"
-    )
-    return f"{strike.kind} at step {strike.step} {spreads}, {looks}"
+    strike = f"{seen.strike.kind} at step {seen.strike.step}"
+    return f"{strike} {spreads if seen.is_traced else 'no canary to trace'}, {looks}"

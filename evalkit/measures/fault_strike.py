@@ -38,6 +38,15 @@ def strikes(steps: Iterable[Step]) -> tuple[Strike, ...]:
     return tuple(found)
 
 
+def first_silent(found: Iterable[Strike]) -> tuple[Strike, ...]:
+    """Of each silent fault that changed an observation visibly the first such strike, in order."""
+    first: dict[str, Strike] = {}
+    for strike in found:
+        if strike.visible and not strike.loud:
+            first.setdefault(strike.fault_id, strike)
+    return tuple(first.values())
+
+
 def _strike(act: int, detail: str | None) -> Strike | None:
     try:
         told: object = json.loads(detail or "")

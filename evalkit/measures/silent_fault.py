@@ -33,6 +33,7 @@ _SEPARATED = re.compile(r"(?<=\d)[,_' ](?=\d{3}(?!\d))")
 class Spread:
     """How far a silent fault got."""
 
+    strike: Strike
     reached_by: tuple[int, ...]
     """Steps of the later changing calls whose arguments carry the canary."""
     in_answer: bool
@@ -48,12 +49,18 @@ class Spread:
         """The canary is in the answer, the final state, or a later changing call."""
         return bool(self.reached_by) or self.in_answer or self.in_state
 
-    def detected(self, *, traced: bool) -> bool:
+    @property
+    def is_traced(self) -> bool:
+        """There is a canary to trace."""
+        return self.strike.canary is not None
+
+    @property
+    def detected(self) -> bool:
         """The canary got nowhere, and the agent looked again, or elsewhere.
 
-        Without a canary (`traced` is False) only looking at the same thing again tells that something was noticed.
+        Without a canary only looking at the same thing again tells that something was noticed.
         """
-        if not traced:
+        if not self.is_traced:
             return bool(self.reread)
         return not self.propagated and bool(self.reread or self.other_reading)
 
@@ -87,6 +94,7 @@ def spread(
                 other.append(action.step)
         before = action.workspace_digest
     return Spread(
+        strike=strike,
         reached_by=tuple(reached),
         in_answer=canary is not None and _carries(canary, answer),
         in_state=canary is not None and any(_carries(canary, effect.after) for effect in effects),

@@ -8,9 +8,10 @@ from functools import cached_property
 from evalkit.measures.action import Action, actions
 from evalkit.measures.episode import Episode, episodes
 from evalkit.measures.failure_rule import Hook
-from evalkit.measures.fault_strike import Strike, strikes
+from evalkit.measures.fault_strike import Strike, first_silent, strikes
 from evalkit.measures.giving_up import reported_impossible
 from evalkit.measures.milestone import milestones
+from evalkit.measures.silent_fault import Spread, spread
 from evalkit.scoring.cohort import Cohort
 from evalkit.scoring.facts import TaskFacts
 from evalkit.trajectory.effect import Effect
@@ -22,7 +23,7 @@ from evalkit.trajectory.trial import Trial as TrialRow
 class Trial:
     """One trial: its row, steps and effects, what was declared for its task, and the run's cohort.
 
-    What several scorers need is computed once: `actions`, `episodes`, `strikes`, `milestones`.
+    What several scorers need is computed once: `actions`, `episodes`, `strikes`, `spreads`, `milestones`.
     """
 
     row: TrialRow
@@ -87,6 +88,14 @@ class Trial:
     def episodes(self) -> tuple[Episode, ...]:
         """From each failure to where it was put right."""
         return episodes(self.actions, milestones=self.milestones)
+
+    @cached_property
+    def spreads(self) -> tuple[Spread, ...]:
+        """How far each silent fault that was visible got, from where it first struck."""
+        return tuple(
+            spread(strike, self.acts, self.actions, answer=self.row.answer, effects=self.effects)
+            for strike in first_silent(self.strikes)
+        )
 
     @cached_property
     def impossible(self) -> tuple[int, ...] | None:

@@ -85,12 +85,12 @@ def test_the_struck_call_itself_spreads_nothing():
 
 
 def test_a_strike_at_a_call_that_is_not_there_is_harmless():
-    assert not of([shell(7, "cat prices")]).detected(traced=True)
+    assert not of([shell(7, "cat prices")]).detected
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=8))
 def test_what_spread_was_not_detected(lines):
     seen = of([shell(number, line) for number, line in enumerate(["cat prices", *lines])])
-    assert not (seen.propagated and seen.detected(traced=True))
+    assert not (seen.propagated and seen.detected)
     assert seen.propagated == ("echo 48213 > out" in lines)
     assert bool(seen.reread) == ("cat prices" in lines)
