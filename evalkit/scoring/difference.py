@@ -138,8 +138,8 @@ def _of_pools(
     for name in dict.fromkeys([*first, *second]):
         a, b = first.get(name), second.get(name)
         moved = [_minus(theirs_.get(name), ours_.get(name)) for ours_, theirs_ in draws]
-        several = np.array([math.nan if step is None else step for step in moved])
-        interval = percentile_interval(several) if len(several) else None
+        several = np.array([math.nan if step is None else step for step in moved], dtype=np.float64)
+        interval = _flipped(percentile_interval(-several)) if flip else percentile_interval(several)
         found[name] = _told(a=a, b=b, value=_minus(b, a), interval=interval, n=len(pairs))
     return found
 

@@ -52,7 +52,9 @@ def bounded_interval(values: Numbers, low: float, high: float, *, level: float =
     Each end is a quantile of the Bayesian bootstrap with one imaginary task more that had the worst value, or the best:
     of sum(w_i x_i) + w_(n+1) * bound with w ~ Dirichlet(1, ..., 1) (Gaffke 2004; see `bounded_ratio_interval`). Of
     numbers that are only 0 and 1 it is Clopper and Pearson's. It never collapses: 8 tasks that all passed give
-    [0.63, 1]. None for fewer than two values. Raises ValueError for values out of the bounds.
+    [0.63, 1]. In simulations of 8 to 200 tasks with 1 and 4 epochs it held the truth in 95.5 to 100 % of runs, where
+    Student's fell to 24 % for easy tasks; docs/comparing.md has the figures. None for fewer than two values. Raises
+    ValueError for values out of the bounds.
     """
     if high <= low or len(values) < 2:
         return Interval(low, high) if len(values) >= 2 else None
