@@ -1,7 +1,7 @@
 """Write the generated pages of the docs, or check that they are true: `python docs/generate.py [--check]`.
 
-cli.md is the program's own help. record.md is written by hand but for the tables between its markers, which
-come from the program too.
+cli.md is the program's own help. record.md and metrics.md are written by hand but for the tables between their
+markers, which come from the program too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import typer
+from metrics_table import bundled, metrics
 from record_columns import table
 from typer.testing import CliRunner
 
@@ -20,6 +21,7 @@ from evalkit.cli.app import app
 
 COMMANDS = Path(__file__).with_name("cli.md")
 RECORD = Path(__file__).with_name("record.md")
+METRICS = Path(__file__).with_name("metrics.md")
 HEAD = """\
 # Command line
 
@@ -29,6 +31,7 @@ Exit codes: 0 done · 1 an unexpected crash · 2 usage or configuration, or the 
 5 not comparable · 6 finished, but something is missing (trials unscored) · 130 interrupted.
 """
 MARKED = re.compile(r"(<!-- columns: (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+MEASURED = re.compile(r"(<!-- metrics: (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def commands(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -57,9 +60,20 @@ def record_page() -> str:
     return MARKED.sub(lambda found: f"{found[1]}\n{table(found[2])}\n\n", text)
 
 
+def metrics_page() -> str:
+    """metrics.md as it stands, with the tables between its markers made anew."""
+    text = METRICS.read_text("utf-8")
+    missing = bundled() - {found[2] for found in MEASURED.finditer(text)}
+    if missing:
+        raise SystemExit(
+            f"{METRICS} has no <!-- metrics: NAME --> ... <!-- end --> for: {', '.join(sorted(missing))}"
+        )
+    return MEASURED.sub(lambda found: f"{found[1]}\n{metrics(found[2])}\n\n", text)
+
+
 def main() -> None:
     """Write, or with --check compare."""
-    for path, text in ((COMMANDS, commands_page()), (RECORD, record_page())):
+    for path, text in ((COMMANDS, commands_page()), (RECORD, record_page()), (METRICS, metrics_page())):
         if "--check" not in sys.argv[1:]:
             path.write_text(text, "utf-8")
         elif not path.is_file() or path.read_text("utf-8") != text:

@@ -108,6 +108,14 @@ def _shell_intent(line: str) -> Intent:
 def _intent(act: Act, resource_args: Mapping[str, str]) -> Intent:
     tool = act.tool or ""
     if tool in resource_args:
-        value = arguments_of(act).get(resource_args[tool])
-        return Intent(tool, value if isinstance(value, str) else json.dumps(value, sort_keys=True))
+        return Intent(tool, _written(arguments_of(act).get(resource_args[tool])))
     return Intent(tool, act.arguments or act.arguments_raw or "")
+
+
+def _written(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, sort_keys=True)
+    except RecursionError:  # nested so deeply that it can be read, but not be written again
+        return "nested too deeply"

@@ -61,7 +61,7 @@ def answers_with_1(line: str) -> bool:
     for command, before in zip(reversed(commands), reversed(commands[:-1]), strict=False):
         if command.after != "&&":
             return True
-        known = before.program in PASSED_OVER or before.program == "echo"
+        known = before.program in PASSED_OVER | PREDICATES or before.program in {"echo", "printf"}
         if not known and _doing(before).operation not in _SELDOM_EXITS_WITH_1:
             return False
     return True

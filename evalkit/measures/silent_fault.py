@@ -1,8 +1,9 @@
 """Was a wrong value that nobody announced believed, or found out?
 
 A silent fault puts a canary in place of a true value: a value that is nowhere else, so that its spread can be traced.
-The canary counts wherever it stands by itself, also in a number with thousands separators. Faults that only leave
-something out (partial, empty) or show something old (stale) have none.
+A number counts where no further digit is next to it, also with thousands separators; a word, and what was written over
+other bytes (garbled), wherever it is. Faults that only leave something out (partial, empty) or show something old
+(stale) have none.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Spread:
     reread: tuple[int, ...]
     """Steps of later calls that were ok and looked at the same thing again."""
     other_reading: tuple[int, ...]
-    """Steps of later calls that were ok and read something else."""
+    """Steps of later calls that were ok and read something else, which the agent had not written itself."""
 
     @property
     def propagated(self) -> bool:
@@ -67,20 +68,22 @@ def spread(
 ) -> Spread:
     """What came of one strike. `actions` are those of `acts`, in the same order."""
     struck = next((action for action in actions if action.step == strike.step), None)
-    canary = _pattern(strike.canary) if strike.canary else None
+    canary = _pattern(strike.canary, strike.kind) if strike.canary else None
     reached: list[int] = []
     reread: list[int] = []
     other: list[int] = []
-    before = struck.workspace_digest if struck else None
+    written: list[str] = []
+    before: str | None = None
     for act, action in zip(acts, actions, strict=True):
-        if action.step <= strike.step:
-            continue
-        if canary and _carries(canary, act.arguments or act.arguments_raw) and changes(act, action, before):
-            reached.append(action.step)
-        if action.failure is None and struck is not None:
+        if changes(act, action, before):
+            arguments = act.arguments or act.arguments_raw or ""
+            written.append(arguments)
+            if action.step > strike.step and canary and _carries(canary, arguments):
+                reached.append(action.step)
+        if action.step > strike.step and action.failure is None and struck is not None:
             if action.intent == struck.intent:
                 reread.append(action.step)
-            elif _is_reading(act, action):
+            elif _is_reading(act, action) and not any(action.intent.resource in text for text in written):
                 other.append(action.step)
         before = action.workspace_digest
     return Spread(
@@ -122,8 +125,10 @@ def _sends(act: Act) -> bool:
     )
 
 
-def _pattern(canary: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![0-9A-Za-z]){re.escape(canary)}(?![0-9A-Za-z])")
+def _pattern(canary: str, kind: str) -> re.Pattern[str]:
+    if kind == "garbled" or not canary[:1].isdigit() or not canary[-1:].isdigit():
+        return re.compile(re.escape(canary))
+    return re.compile(rf"(?<![0-9]){re.escape(canary)}(?![0-9])")
 
 
 def _carries(canary: re.Pattern[str], text: str | None) -> bool:

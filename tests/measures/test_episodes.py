@@ -155,3 +155,14 @@ def test_a_retry_after_a_passing_failure_is_never_futile(times, kind):
     assert futile_repeats(episode) == ()
     assert len(retries(episode)) == times
     assert is_retry_storm(episode) == (times > 5)
+
+
+@given(st.lists(st.tuples(LINES, st.integers(0, 2), st.sampled_from([None, "a", "b"])), max_size=20))
+def test_a_change_between_equal_failures_makes_the_second_one_not_futile(run):
+    calls = [call(n, line, code, workspace_digest=digest) for n, (line, code, digest) in enumerate(run)]
+    for episode in episodes(actions(calls)):
+        for step in futile_repeats(episode):
+            before = max(
+                other for other in episode.attempts if other < step and run[other][0] == run[step][0]
+            )
+            assert run[before][2] == run[step][2] is not None
