@@ -27,8 +27,9 @@ from evalkit.grading.grader import Grading, grade, tests_digest
 from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
 from evalkit.grading.verdict import Verdict
+from evalkit.models.personas.persona import Persona, Script
 from evalkit.models.reply import Reply, Turn
-from evalkit.models.scripted import Persona, Script, find_persona
+from evalkit.models.scripted import find_persona
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.tasks.solution import load_solution
 from evalkit.tasks.stage import Stage
@@ -161,7 +162,7 @@ class _Later:
 
 
 def _script(persona: Persona, stage: Stage, begin: int) -> Script:
-    script = persona.make(load_solution(stage) if persona.needs_solution else ())
+    script = persona.make(load_solution(stage, persona.solutions) if persona.needs_solution else ())
     return _Later(script, begin) if begin else script
 
 
