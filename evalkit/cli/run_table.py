@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shlex
 import socket
@@ -19,6 +21,7 @@ from evalkit.measures.success import pass_hat_k
 from evalkit.trajectory.locate import is_remote
 from evalkit.trajectory.owner import read_owner
 from evalkit.trajectory.reader import Run
+from evalkit.trajectory.step import Event, Step
 from evalkit.trajectory.trial import Trial
 
 MAX_ROWS = 40
@@ -91,6 +94,8 @@ def print_run(run: Run) -> None:
     if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
         text = f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
         console.print(printable(text), markup=False, soft_wrap=True)
+    for text in unfired_faults(run, trials):
+        console.print(printable(text), markup=False, soft_wrap=True)
     for text in _why_unscored(trials):
         console.print(text, markup=False, soft_wrap=True)
     if trials:
@@ -98,6 +103,30 @@ def print_run(run: Run) -> None:
             f"Every step of a trial: evalkit show {shlex.quote(run.path)} {shlex.quote(trials[0].trial_id)}"
         )
         console.print(f"\n{printable(line)}", markup=False, soft_wrap=True)
+
+
+def unfired_faults(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """A line for each kind of reason that a planned fault did not fire for; nothing where all did."""
+    planned = sum(trial.faults_planned or 0 for trial in trials)
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for trial in trials:
+        if (trial.faults_planned or 0) > (trial.faults_fired or 0):
+            reasons[_why_unfired(run.trial(trial.trial_id)[1])].append(trial.trial_id)
+    if not reasons:
+        return
+    yield f"warning: {sum(map(len, reasons.values()))} of {planned} faults did not fire:"
+    for reason, alike in reasons.items():
+        which = alike[0] if len(alike) == 1 else f"{len(alike)} trials, such as {alike[0]}"
+        yield f"  {which}: {reason}"
+
+
+def _why_unfired(steps: Sequence[Step]) -> str:
+    """The reason that the record gives."""
+    for step in reversed(steps):
+        if isinstance(step, Event) and step.event == "fault":
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                return str(json.loads(step.detail or "")["reason"])
+    return "the record does not say why"
 
 
 def _why_unscored(trials: Sequence[Trial]) -> Iterator[str]:
@@ -247,6 +276,8 @@ def _trial_as_json(trial: Trial) -> dict[str, object]:
         "error_message": trial.error_message,
         "model_calls": trial.model_calls,
         "tool_calls": trial.tool_calls,
+        "faults_planned": trial.faults_planned,
+        "faults_fired": trial.faults_fired,
         "output_tokens": trial.output_tokens,
         "reasoning_tokens": trial.reasoning_tokens,
         "agent_s": trial.agent_s,

@@ -16,7 +16,7 @@ def check_plan(prepared: Prepared, task: str | None) -> tuple[Planned, ...]:
     """The trials that prove a suite: the oracle twice and nop once on every task."""
     oracle = [agent for agent in prepared.agents if agent.model.name == "oracle"]
     nop = [agent for agent in prepared.agents if agent.model.name == "nop"]
-    asked = Asked(task=task, sandbox=prepared.sandbox)
+    asked = Asked(task=task, sandbox=prepared.sandbox, arms="clean")
     twice = make_plan(prepared.suites, oracle, replace(asked, epochs=ORACLE_TIMES))
     return twice + make_plan(prepared.suites, nop, replace(asked, epochs=1))
 

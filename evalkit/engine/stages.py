@@ -117,6 +117,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         agent.tool_settings,
         asks_confidence=bool(task.settings.confidence),
         user=stage.user if task.is_staged else None,
+        injector=given.ledger.injector,
     )
     loop = LoopInput(
         instruction=stage.instruction,

@@ -14,6 +14,7 @@ from evalkit import __version__
 from evalkit.engine.agent import Agent, check_keys
 from evalkit.engine.capacity import make_capacity, refuse_oversized
 from evalkit.engine.cost_limits import CostLimits, spent_usd
+from evalkit.engine.faults.entry import fault_entries
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.needs import check_needs
 from evalkit.engine.own_tools import check_tools
@@ -157,6 +158,7 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             }
             for trial in prepared.plan
         },
+        faults=fault_entries(prepared.plan),
         settings={
             "sandbox": prepared.sandbox,
             "sandbox_runtime": prepared.sandbox_runtime,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from inspect_ai.event import ToolEvent
 from inspect_ai.log import transcript
 
+from evalkit.engine.faults.strike import Strike
 from evalkit.sandbox.protocol import ExecResult
 
 
@@ -32,6 +33,8 @@ class CallTrace:
     refused: bool = False
     """The arguments were of the right type and still cannot be executed."""
     ended: Ending | None = None
+    strike: Strike | None = None
+    """What the trial's planned fault did."""
     digest: str | None = None
     """Of the working directory after the call, where no loop of ours asks for it."""
 

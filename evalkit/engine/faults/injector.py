@@ -1,0 +1,90 @@
+"""How does a trial's planned fault get at the agent's tool calls?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+import anyio
+
+from evalkit.engine.faults import refusal
+from evalkit.engine.faults.called import Called
+from evalkit.engine.faults.schedule import Schedule
+from evalkit.engine.faults.strike import Seen, Strike
+from evalkit.engine.recorder import Stopwatch
+from evalkit.engine.tool_settings import ToolSettings
+from evalkit.sandbox.protocol import ExecResult, Sandbox
+from evalkit.tasks.faults import Fault
+from evalkit.trajectory.canonical import canonical_json
+
+UNTIL_S = 30.0
+"""What `until` takes longer than this does not hold."""
+
+Run = Callable[[], Awaitable[ExecResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where an agent's tools work, and how they report."""
+
+    sandbox: Sandbox
+    settings: ToolSettings
+    user: str | None = None
+    """Who commands run as; None: the sandbox's own."""
+
+
+class Injector:
+    """One trial's planned fault, and what has come of it. Calls that it does not strike go through untouched."""
+
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+        self._schedule = Schedule(fault)
+        self._turn = asyncio.Lock()
+        self._late = ""
+        self._shown = 0
+
+    @property
+    def fired(self) -> bool:
+        """Whether the model could see it at least once."""
+        return self._shown > 0
+
+    @property
+    def unfired(self) -> str:
+        """What the record says of a fault that did not fire."""
+        detail = {"id": self.fault.id, "kind": self.fault.kind, "fired": False}
+        return canonical_json({**detail, "reason": self._schedule.why_not})
+
+    async def call(self, called: Called, site: Site, run: Run) -> Seen:
+        """Let a call run, or what the fault makes of it."""
+        if not await self._is_due(called, site):
+            return Seen(self._with_late(await run()))
+        return await self._refuse(site)
+
+    async def _is_due(self, called: Called, site: Site) -> bool:
+        async def holds(line: str) -> bool:
+            done = await site.sandbox.exec(line, user=site.user, timeout_s=UNTIL_S)
+            self._late += done.late
+            return done.exit_code == 0 and not done.timed_out
+
+        async with self._turn:
+            return await self._schedule.meets(called, holds)
+
+    async def _refuse(self, site: Site) -> Seen:
+        watch = Stopwatch()
+        number = self._schedule.struck()
+        await anyio.sleep(refusal.wait_s(self.fault, site.settings))
+        self._shown += 1
+        kind = refusal.error_kind(self.fault)
+        return Seen(
+            refusal.refused(self.fault, watch.seconds),
+            refusal.told(self.fault),
+            Strike(self.fault, number, visible=True, error_kind=kind),
+        )
+
+    def _with_late(self, result: ExecResult) -> ExecResult:
+        """With what the background wrote while `until` was asked."""
+        if not self._late:
+            return result
+        late, self._late = self._late, ""
+        return replace(result, late=late + result.late)
