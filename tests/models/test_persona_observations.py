@@ -79,7 +79,7 @@ def test_any_exit_code_but_zero_is_a_failure(settings):
         (1, "429 Too Many Requests", "rate_limited", None),
         (126, "sh: permission denied", "permission", None),
         (1, "sh: write error: No space left on device", "no_space", None),
-        (1, "truncated", "cut_short", None),
+        (1, "truncated", "damaged", None),
         (1, "retry-after: 5", "other", None),
         (1, "port 500 is in use", "other", None),
     ],

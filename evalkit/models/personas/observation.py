@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 from evalkit.models.reply import Turn
 
 FailureKind = Literal[
-    "timeout", "unavailable", "rate_limited", "permission", "no_space", "cut_short", "other"
+    "timeout", "unavailable", "rate_limited", "permission", "no_space", "damaged", "other"
 ]
 
 TRANSIENT: frozenset[FailureKind] = frozenset({"timeout", "unavailable", "rate_limited"})
@@ -32,7 +32,7 @@ _WORDS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = (
         re.compile(r"\b50[0234] (?:Internal Server Error|Bad Gateway|Service Unavail|Gateway Time)"),
     ),
     ("no_space", re.compile(r"\bNo space left on device\b", re.IGNORECASE)),
-    ("cut_short", re.compile(r"\btruncated\b", re.IGNORECASE)),
+    ("damaged", re.compile(r"\btruncated\b|\bchecksum mismatch\b", re.IGNORECASE)),
 )
 _NAMED: frozenset[str] = TRANSIENT | {"permission"}
 _CANNOT_RUN = 126
