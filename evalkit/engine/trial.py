@@ -81,7 +81,7 @@ async def conduct(
 
     `sandbox`, of this `kind`, is stopped at the end; it asks for this much memory, where it says.
     """
-    ledger = Ledger(injector=Injector(planned.fault) if planned.fault else None)
+    ledger = Ledger(injector=Injector(planned.fault, planned.task.id) if planned.fault else None)
     async with context.capacity.slot(memory_mb):
         ledger.queue_s, ledger.started_at = context.since_begin.seconds, now()
         context.progress.started(planned)

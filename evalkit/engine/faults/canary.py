@@ -18,11 +18,11 @@ _DIGITS = 5
 
 def word(task_id: str, fault_id: str, within: str = "") -> str:
     """A word that is nobody's, and does not occur `within`."""
-    for digest in _digests(task_id, fault_id):
+    for attempt, digest in enumerate(_digests(task_id, fault_id)):
         pairs = zip(digest[::2], digest[1::2], strict=False)
         made = "".join(
             _CONSONANTS[first % len(_CONSONANTS)] + _VOWELS[second % len(_VOWELS)]
-            for first, second in itertools.islice(pairs, _SYLLABLES)
+            for first, second in itertools.islice(pairs, _SYLLABLES + attempt // 8)
         )
         if made not in within.lower():
             return made
@@ -35,7 +35,8 @@ def like(value: str, task_id: str, fault_id: str, within: str) -> str:
     if number is None:
         return word(task_id, fault_id, within)
     whole, decimals = max(_DIGITS, len(number[2])), len(number[3] or "")
-    for digest in _digests(task_id, fault_id):
+    for attempt, digest in enumerate(_digests(task_id, fault_id)):
+        whole += attempt % 8 == 7  # a text may hold every number of this length
         digits = str(int.from_bytes(digest))
         digits = (digits * (1 + (whole + decimals) // len(digits)))[: whole + decimals]
         made = f"{digits[:whole]}.{digits[whole:]}" if decimals else digits

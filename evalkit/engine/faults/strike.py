@@ -10,7 +10,7 @@ from evalkit.tasks.faults import Fault
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import ErrorKind
 
-TRUTH_CHARS = 4096
+TRUTH_BYTES = 4096
 """Kept of what a call really printed."""
 
 
@@ -31,7 +31,7 @@ class Strike:
     def detail(self) -> str:
         """What the record says of it."""
         fault = self.fault
-        truth = None if self.true_stdout is None else self.true_stdout[:TRUTH_CHARS]
+        truth = None if self.true_stdout is None else cut_to(self.true_stdout, TRUTH_BYTES)
         return canonical_json(
             {
                 "id": fault.id,
@@ -44,6 +44,11 @@ class Strike:
                 "true_stdout": truth,
             }
         )
+
+
+def cut_to(text: str, limit: int) -> str:
+    """The first bytes of a text, as UTF-8, without half a character at the end."""
+    return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
