@@ -5,10 +5,12 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeVar
 
 from evalkit.engine.agent import Agent
+from evalkit.engine.faults.choice import FaultChoice
+from evalkit.engine.faults.fitness import check_fits
 from evalkit.engine.inspect_suite import InspectSuite, InspectTask
 from evalkit.engine.limits import AgentLimits
 from evalkit.engine.own_code import OwnCode
@@ -118,6 +120,7 @@ class Asked:
     sandbox: SandboxKind = "local"
     loop: str | None = None
     """None: our own on our tasks, a task's own solver on Inspect's."""
+    faults: FaultChoice = field(default_factory=FaultChoice)
     arms: Arms = "both"
 
 
@@ -132,7 +135,8 @@ def tasks_of(plan: Iterable[Planned]) -> tuple[Task, ...]:
 def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked) -> tuple[Planned, ...]:
     """Every task of every suite x variant x agent x epoch, in that order, epochs innermost, the clean variant first.
 
-    Raises UsageError where nothing matches, or a task asks for what cannot be honoured.
+    Raises UsageError where nothing matches, or a task asks for what cannot be honoured. Only the faulted arms may be
+    none at all.
     """
     trials: list[Planned] = []
     for suite in suites:
@@ -145,13 +149,19 @@ def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked)
                 refuse_without_docker(task)
             limits = _limits(suite, task, asked)
             epochs = asked.epochs or suite.run.epochs or 1
+            faults = asked.faults.of(task.id, task.settings.faults)
+            for fault in faults:
+                check_fits(task, fault)
+            variants = _variants(faults, asked.arms)
             trials += [
                 PlannedTrial(suite, task, agent, epoch, limits, fault.id if fault else "clean", fault=fault)
-                for fault in _variants(task.settings.faults, asked.arms)
+                for fault in variants
                 for agent in agents
                 for epoch in range(1, epochs + 1)
             ]
-    if not trials:
+    if trials:
+        asked.faults.check_used([trial.task.id for trial in trials if isinstance(trial, PlannedTrial)])
+    elif asked.arms != "faulted":
         names = ", ".join(sorted({task.id for suite in suites for task in suite.tasks}))
         raise UsageError(
             f"no task matches '{asked.task}'",

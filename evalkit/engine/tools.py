@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParam, ToolParams
 
 from evalkit.engine.faults.called import Called
-from evalkit.engine.faults.injector import Injector, Site
+from evalkit.engine.faults.injector import Injector
+from evalkit.engine.faults.lasting import Site
 from evalkit.engine.faults.strike import Seen
 from evalkit.engine.observation import observe
 from evalkit.engine.tool_settings import ToolSettings

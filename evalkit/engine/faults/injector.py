@@ -6,19 +6,20 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import anyio
 
 from evalkit.engine.faults import refusal
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.falsehood import NOTHING_TO_DO, falsehood
+from evalkit.engine.faults.lasting import Lasting, Site, lasting
 from evalkit.engine.faults.schedule import Schedule
 from evalkit.engine.faults.strike import Seen, Strike
 from evalkit.engine.observation import observe
 from evalkit.engine.recorder import Stopwatch
 from evalkit.engine.tool_settings import ToolSettings
-from evalkit.sandbox.protocol import ExecResult, Sandbox
+from evalkit.sandbox.protocol import ExecResult
 from evalkit.tasks.faults import Fault
 from evalkit.trajectory.canonical import canonical_json
 
@@ -31,16 +32,6 @@ UNTIL_S = 30.0
 Run = Callable[[], Awaitable[ExecResult]]
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """Where an agent's tools work, and how they report."""
-
-    sandbox: Sandbox
-    settings: ToolSettings
-    user: str | None = None
-    """Who commands run as; None: the sandbox's own."""
-
-
 class Injector:
     """One trial's planned fault, and what has come of it. Calls that it does not strike go through untouched."""
 
@@ -51,8 +42,12 @@ class Injector:
         self._turn = asyncio.Lock()
         self._late = ""
         self._shown = 0
+        """Calls that showed it."""
+        self._met = 0
+        """Calls that a fault which lasts began at, or that showed it."""
         self._missed: str | None = None
         """Why the latest call that it met showed nothing of it."""
+        self._lasting = lasting(fault)
         self._earlier: OrderedDict[str, ExecResult] = OrderedDict()
 
     @property
@@ -68,6 +63,8 @@ class Injector:
 
     async def call(self, called: Called, site: Site, run: Run) -> Seen:
         """Let a call run, or what the fault makes of it."""
+        if self._lasting is not None:
+            return await self._live_with(self._lasting, called, site, run)
         due = await self._is_due(called, site)
         if due and refusal.refuses(self.fault):
             return await self._refuse(site)
@@ -97,6 +94,25 @@ class Injector:
             refusal.told(self.fault),
             Strike(self.fault, number, visible=True, error_kind=kind),
         )
+
+    async def _live_with(self, real: Lasting, called: Called, site: Site, run: Run) -> Seen:
+        due = await self._is_due(called, site)
+        if self._schedule.until_held:
+            await real.end(site)
+        await real.before(site, due=due)
+        result = self._with_late(await run())
+        visible = real.shows(result, site.settings)
+        began = await real.after(site, due=due)
+        if began:
+            self._schedule.struck()
+        if not (visible or began or due):
+            return Seen(result)
+        self._missed = real.failed
+        self._met += visible or began
+        self._shown += visible
+        if visible and self._shown == self.fault.times:
+            await real.end(site)
+        return Seen(result, None, Strike(self.fault, max(1, self._met), visible=visible))
 
     def _alter(self, called: Called, true: ExecResult, settings: ToolSettings) -> Seen:
         shown = None
