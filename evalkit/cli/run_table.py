@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import shlex
 import socket
@@ -16,12 +14,12 @@ from rich.console import Console
 from rich.table import Table
 
 from evalkit.cli.console import cell, printable, stdout
+from evalkit.engine.faults.unfired import why_unfired
 from evalkit.errors import EvalkitError
 from evalkit.measures.success import pass_hat_k
 from evalkit.trajectory.locate import is_remote
 from evalkit.trajectory.owner import read_owner
 from evalkit.trajectory.reader import Run
-from evalkit.trajectory.step import Event, Step
 from evalkit.trajectory.trial import Trial
 
 MAX_ROWS = 40
@@ -111,22 +109,13 @@ def unfired_faults(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     reasons: defaultdict[str, list[str]] = defaultdict(list)
     for trial in trials:
         if (trial.faults_planned or 0) > (trial.faults_fired or 0):
-            reasons[_why_unfired(run.trial(trial.trial_id)[1])].append(trial.trial_id)
+            reasons[why_unfired(run.trial(trial.trial_id)[1])].append(trial.trial_id)
     if not reasons:
         return
     yield f"warning: {sum(map(len, reasons.values()))} of {planned} faults did not fire:"
     for reason, alike in reasons.items():
         which = alike[0] if len(alike) == 1 else f"{len(alike)} trials, such as {alike[0]}"
         yield f"  {which}: {reason}"
-
-
-def _why_unfired(steps: Sequence[Step]) -> str:
-    """The reason that the record gives."""
-    for step in reversed(steps):
-        if isinstance(step, Event) and step.event == "fault":
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                return str(json.loads(step.detail or "")["reason"])
-    return "the record does not say why"
 
 
 def _why_unscored(trials: Sequence[Trial]) -> Iterator[str]:

@@ -69,7 +69,9 @@ class FaultChoice:
             "none of the plan's faults is for any task of this run",
             0,
             "tasks",
-            f"Tasks of this run: {', '.join(sorted(set(task_ids)))}.",
+            f"Tasks of this run: {', '.join(sorted(set(task_ids)))}."
+            if task_ids
+            else "Inspect's own tasks have no variants.",
         )
 
     def _error(self, message: str, number: int, key: str, hint: str) -> ConfigError:
