@@ -50,6 +50,12 @@ def remaining(run: Run) -> tuple[Planned, ...]:
             continue
         attempt = 1 if trial is None else trial.attempt + 1
         fault = faults.get((row.suite, row.task_id, row.variant))
+        if fault is None and row.variant != "clean":
+            raise NotComparable(
+                f"the run does not say what its fault {row.variant!r} of {row.suite}/{row.task_id} does",
+                where="run.json",
+                hint="Its `faults` were changed; start a new run.",
+            )
         planned = _planned(suites[row.suite], row, agents[row.agent], _limits(manifest, row), attempt)
         left.append(replace(planned, fault=fault))
     return tuple(left)

@@ -7,13 +7,17 @@ verdict leaves the whole trial unscored, whichever stage it judged. A task witho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from inspect_ai.model import ChatMessage, Model
+from inspect_ai.tool import Tool
 
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.attempts import model_config
+from evalkit.engine.faults.lasting import Site
+from evalkit.engine.faults.own_tools import through
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.loop import LoopInput, Outcome
 from evalkit.engine.loops import run_loop
@@ -130,6 +134,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         clock=clock,
         spending=given.ledger.spending,
         messages=given.messages,
+        strike=_strike(given),
     )
     try:
         with clock.running():
@@ -141,6 +146,13 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         raise ModelError(f"{agent.model} gave no answer within {seconds:g} s")
     recorder.event("limit", canonical_json({"limit": "time_limit", "seconds": seconds}))
     return Outcome("time_limit")
+
+
+def _strike(given: TrialParts) -> Callable[[Sequence[Tool]], Sequence[Tool]] | None:
+    injector = given.ledger.injector
+    if injector is None:
+        return None
+    return functools.partial(through, injector, Site(given.sandbox, given.planned.agent.tool_settings))
 
 
 def _seconds(given: TrialParts, stage: Stage) -> float | None:
