@@ -79,6 +79,9 @@ class Fault(Section):
     def _fits_its_kind(self) -> Self:
         if self.times is not None and self.until is not None:
             raise ValueError(f"fault {self.id!r} has both times and until; keep one")
+        for name in ("until", "process", "canary"):
+            if "\0" in (getattr(self, name) or ""):
+                raise ValueError(f"fault {self.id!r}: {name} holds a zero byte")
         for name, kind in _ONLY_FOR.items():
             if getattr(self, name) and self.kind != kind:
                 raise ValueError(f"fault {self.id!r}: {name} belongs to {kind}, not to {self.kind}")

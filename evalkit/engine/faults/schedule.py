@@ -69,7 +69,7 @@ class Schedule:
             return f"it strikes the {_nth(when.nth)} {what}{like}, and there were {self.matching}"
         if self.until_held:
             return f"its end had come before it could strike: {self.fault.until}"
-        return "the trial ended before the call that it struck"
+        return "the trial ended during the call that it met"
 
     @property
     def _times(self) -> int | None:
