@@ -13,9 +13,7 @@ from typing import Any, Literal, cast
 
 from evalkit.models.reply import Turn
 
-FailureKind = Literal[
-    "timeout", "unavailable", "rate_limited", "permission", "no_space", "damaged", "other"
-]
+FailureKind = Literal["timeout", "unavailable", "rate_limited", "permission", "no_space", "damaged", "other"]
 
 TRANSIENT: frozenset[FailureKind] = frozenset({"timeout", "unavailable", "rate_limited"})
 """What goes away when it is tried again."""

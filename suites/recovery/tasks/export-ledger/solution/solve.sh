@@ -1,6 +1,6 @@
 #!/bin/sh
 # step: What is there, and how should it end?
-ls journal staging; ./ledger sum
+ls journal; ./ledger sum
 
 # step: I export the books. If the disk is full, everything in staging can go, and I export again.
 ./ledger export || { find staging -mindepth 1 -delete; exit 1; }
