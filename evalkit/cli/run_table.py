@@ -72,6 +72,11 @@ def run_as_json(run: Run) -> dict[str, object]:
             }
             for row in agent_rows(trials)
         ],
+        "unfired_faults": [
+            {"trial": trial, "reason": reason}
+            for reason, alike in _unfired(run, trials).items()
+            for trial in alike
+        ],
         "trials": [_trial_as_json(trial) for trial in trials],
     }
 
@@ -106,16 +111,22 @@ def print_run(run: Run) -> None:
 def unfired_faults(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     """A line for each kind of reason that a planned fault did not fire for; nothing where all did."""
     planned = sum(trial.faults_planned or 0 for trial in trials)
-    reasons: defaultdict[str, list[str]] = defaultdict(list)
-    for trial in trials:
-        if (trial.faults_planned or 0) > (trial.faults_fired or 0):
-            reasons[why_unfired(run.trial(trial.trial_id)[1])].append(trial.trial_id)
+    reasons = _unfired(run, trials)
     if not reasons:
         return
     yield f"warning: {sum(map(len, reasons.values()))} of {planned} faults did not fire:"
     for reason, alike in reasons.items():
         which = alike[0] if len(alike) == 1 else f"{len(alike)} trials, such as {alike[0]}"
         yield f"  {which}: {reason}"
+
+
+def _unfired(run: Run, trials: Sequence[Trial]) -> dict[str, list[str]]:
+    """The trials whose fault did not fire, by the reason."""
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for trial in trials:
+        if (trial.faults_planned or 0) > (trial.faults_fired or 0):
+            reasons[why_unfired(run.trial(trial.trial_id)[1])].append(trial.trial_id)
+    return reasons
 
 
 def _why_unscored(trials: Sequence[Trial]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evalkit.cli.run_table import print_run
+from evalkit.cli.run_table import print_run, run_as_json
 from evalkit.engine.resume import remaining
 from evalkit.errors import ConfigError
 from evalkit.trajectory.manifest import RunManifest
@@ -44,6 +44,8 @@ def test_a_fault_that_did_not_fire_is_said_with_its_reason(run, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "warning: 2 of 2 faults did not fire:" in said
     assert "it strikes the 3rd call that matches 'curl', and there were 0" in said
+    told = run_as_json(run)["unfired_faults"]
+    assert [one["trial"].split(".")[1] for one in told] == ["drift", "never"]
 
 
 def test_what_is_left_of_a_run_has_its_plan_files_faults(run, tmp_path):
