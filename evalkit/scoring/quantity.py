@@ -48,13 +48,11 @@ def quantities(
 ) -> tuple[Quantity, ...]:
     """Of scorers with stored metrics: what they declare in that order, then what is stored and not declared.
 
-    The scorer that tells pass^1 comes first; where none does, pass^1 itself, by the graders' word. A declared metric is
-    left out that nothing is stored of, neither of itself nor of what it is computed from.
+    pass^1 comes first, by the graders' word, where no scorer tells it. A declared metric is left out that nothing is
+    stored of, neither of itself nor of what it is computed from.
     """
     found: list[Quantity] = []
-    known_first = [name for name in declared if name in stored]
-    known_first.sort(key=lambda name: not any(metric.curve == "pass^k" for metric in declared[name]))
-    for scorer in [*known_first, *sorted(set(stored) - set(declared))]:
+    for scorer in [*(name for name in declared if name in stored), *sorted(set(stored) - set(declared))]:
         there = set(stored[scorer])
         known = [metric for metric in declared.get(scorer, ()) if there.issuperset(sources(metric))]
         found += [Quantity(scorer, metric.name, metric) for metric in known]
