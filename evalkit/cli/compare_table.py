@@ -168,7 +168,7 @@ def _print_cell(comparison: Comparison, own: PairedCell, metrics: Sequence[str])
     arms = {cell.arm for cell in comparison.cells}
     title = [f"{own.arm} arm"] if arms != {"clean"} else []
     title += [own.group] if own.group is not None else []
-    shown = [f for f in own.figures.values() if _wanted(f, metrics) and f.difference.n]
+    shown = [f for f in own.figures.values() if _wanted(f, metrics) and _has_value(f)]
     count = f"{own.tasks} task{'s' if own.tasks != 1 else ''}" + (
         " and faults" if own.arm == "faulted" else ""
     )
@@ -275,6 +275,10 @@ def _in_order(cells: Sequence[PairedCell]) -> list[PairedCell]:
 
 def _wanted(figure: PairedFigure, metrics: Sequence[str]) -> bool:
     return not metrics or figure.name in metrics or figure.quantity.name in metrics
+
+
+def _has_value(figure: PairedFigure) -> bool:
+    return figure.difference.a is not None or figure.difference.b is not None
 
 
 def _is_apart(told: Difference) -> bool:

@@ -129,7 +129,7 @@ def _of_pools(
     flip = sorted((b, a) for a, b in told.values()) < sorted(told.values())
     pairs.sort(key=lambda pair: told[pair][::-1] if flip else told[pair])
     seed = seed_of(repr([told[pair][::-1] if flip else told[pair] for pair in pairs]).encode())
-    draws = draws_of(len(pairs), seed)
+    draws = draws_of(ours.metric, len(pairs), seed)
     left, right = [a for a, _ in pairs], [b for _, b in pairs]
     first, second = pool_values(ours, left), pool_values(theirs, right)
     drawn_a, drawn_b = pool_draws(ours, left, draws), pool_draws(theirs, right, draws)
@@ -139,7 +139,8 @@ def _of_pools(
         interval = None
         if a is not None and b is not None and name in drawn_a and name in drawn_b:
             moved = drawn_b[name] - drawn_a[name]
-            interval = _flipped(percentile_interval(-moved)) if flip else percentile_interval(moved)
+            interval = percentile_interval(-moved if flip else moved, len(pairs))
+            interval = _flipped(interval) if flip else interval
         found[name] = _told(a=a, b=b, value=_minus(b, a), interval=interval, n=len(pairs))
     return found
 

@@ -133,11 +133,13 @@ def _of_pool(own: Pool) -> dict[str, Estimate]:
         return {own.metric.name: Estimate(None, None, None, 0, own.trials, own.unknown)}
     told = {unit: points_text(own, unit) for unit in own.points}
     units = sorted(told, key=lambda unit: told[unit])  # whatever the tasks are called
-    draws = draws_of(len(units), seed_of("\n".join(told[unit] for unit in units).encode()))
+    draws = draws_of(own.metric, len(units), seed_of("\n".join(told[unit] for unit in units).encode()))
     drawn = pool_draws(own, units, draws)
     found: dict[str, Estimate] = {}
     for name, value in pool_values(own, units).items():
-        interval = percentile_interval(drawn[name]) if value is not None and name in drawn else None
+        interval = (
+            percentile_interval(drawn[name], len(units)) if value is not None and name in drawn else None
+        )
         found[name] = _estimate(value, interval, own, len(units), None)
     return found
 

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from evalkit.errors import ConfigError
 from evalkit.measures.waited import parse
 from evalkit.scoring.curves import curve
+from evalkit.scoring.metric import Metric
 from evalkit.scoring.per_task import Pool
-from evalkit.stats.bootstrap import drawn_tasks
+from evalkit.stats.bootstrap import LEAST_TASKS, drawn_tasks
 from evalkit.stats.interval import Numbers
 from evalkit.stats.survival_draws import survival_draws
 
 DRAWS = 200
+"""One takes milliseconds."""
+SURVIVAL_DRAWS = 1_000
 
 
 def pool_values(pool: Pool, units: Sequence[int]) -> Mapping[str, float | None]:
@@ -45,9 +48,11 @@ def _readable(pool: Pool) -> Generator[None]:
         ) from error
 
 
-def draws_of(n: int, seed: int) -> list[NDArray[np.int64]]:
-    """Which of n units are in each draw; none for a single one."""
-    return list(drawn_tasks(n, DRAWS, seed)) if n > 1 else []
+def draws_of(metric: Metric, n: int, seed: int) -> list[NDArray[np.int64]]:
+    """Which of n units are in each draw; none where they are too few."""
+    if n < LEAST_TASKS:
+        return []
+    return list(drawn_tasks(n, SURVIVAL_DRAWS if metric.curve == "survival" else DRAWS, seed))
 
 
 def pool_draws(pool: Pool, units: Sequence[int], draws: Sequence[NDArray[np.int64]]) -> Mapping[str, Numbers]:

@@ -65,7 +65,7 @@ def test_the_first_line_says_in_words_what_was_compared(command, two):
         f"Compared A, react/m of {two[0]}, with B, react/m of {two[1]}, on 8 tasks that both tried (8 and 8 trials)."
     )
     assert said.out.splitlines()[1] == "What differs: model m1 -> m2"
-    assert "Told apart by these tasks: success higher in B, pass^1 higher in B." in said.out
+    assert "Told apart by these tasks: success higher in B, pass^1 higher in B" in said.out
 
 
 def test_a_row_has_both_numbers_the_difference_its_interval_p_and_tasks(command, two):

@@ -139,12 +139,15 @@ def test_logarithms_of_ratios_differ_by_a_share():
 
 
 def test_ratios_differ_as_ratios_and_have_no_p():
-    ours = ratio_side({"t": (1, 2), "u": (1, 8), "v": (4, 5)})
-    theirs = ratio_side({"t": (2, 2), "u": (3, 8), "v": (4, 5)})
+    ours = ratio_side({"t": (1, 2), "u": (1, 8), "v": (4, 5), "w": (0, 0), "x": (3, 5)})
+    theirs = ratio_side({"t": (2, 2), "u": (3, 8), "v": (4, 5), "w": (2, 5), "x": (1, 5)})
     found = told(compare(ours, theirs, {"x": RATIO}))
-    assert (found.a, found.b, found.value) == pytest.approx((6 / 15, 9 / 15, 3 / 15))
-    assert (found.p, found.n, found.higher, found.lower, found.equal) == (None, 3, 2, 0, 1)
+    assert (found.a, found.b) == pytest.approx((9 / 20, 12 / 25))
+    assert found.value == pytest.approx(12 / 25 - 9 / 20)
+    assert (found.p, found.n, found.higher, found.lower, found.equal) == (None, 5, 2, 1, 1)
     assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.value < found.high
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 4), min_size=1, max_size=12))

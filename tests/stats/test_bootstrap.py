@@ -33,16 +33,28 @@ def test_it_is_the_same_each_time():
     assert sums_interval(columns, ratio) == sums_interval(columns, ratio)
 
 
-@pytest.mark.parametrize("columns", [[[1.0, 2.0]], [[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0], [2.0, 0.0]]])
-def test_one_task_or_equal_or_undefined_ones_have_no_interval(columns):
+@pytest.mark.parametrize(
+    "columns",
+    [[[1.0, 2.0]], [[1.0, 2.0], [1.0, 3.0], [5.0, 2.0], [4.0, 4.0]], [[1.0, 2.0]] * 9, [[1.0, 0.0]] * 9],
+    ids=["one", "four", "equal", "undefined"],
+)
+def test_few_or_equal_or_undefined_tasks_have_no_interval(columns):
     assert sums_interval(np.array(columns), ratio) is None
+
+
+def test_few_tasks_have_a_wider_interval_than_their_draws():
+    estimates = np.linspace(0, 1, 1001)
+    few, many = percentile_interval(estimates, 8), percentile_interval(estimates, 8_000)
+    assert few is not None
+    assert many is not None
+    assert few.low < 0.01 < 0.02 < many.low
 
 
 def test_draws_without_a_number_are_left_out():
     estimates = np.array([np.nan, np.inf, *np.linspace(0, 1, 101)])
-    found = percentile_interval(estimates)
+    found = percentile_interval(estimates, 100_000)
     assert found is not None
-    assert (found.low, found.high) == pytest.approx((0.025, 0.975))
+    assert (found.low, found.high) == pytest.approx((0.025, 0.975), abs=1e-4)
 
 
 def test_each_draw_has_as_many_tasks_as_there_are():
