@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import typer
 
+from evalkit.cli.compare import compare
 from evalkit.cli.doctor import doctor
 from evalkit.cli.group import NearestMatch
 from evalkit.cli.init import init
@@ -57,6 +58,7 @@ app.command()(run)
 app.command()(resume)
 app.command()(score)
 app.command()(show)
+app.command()(compare)
 app.add_typer(suite_app, name="suite")
 app.command()(doctor)
 app.command()(init)

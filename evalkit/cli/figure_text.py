@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 
-def number_text(value: float | None, *beside: float | None, signed: bool = False) -> str:
-    """The number; with as many digits as the largest of those it stands beside needs. `-` for none."""
+def number_text(value: float | None, *beside: float | None) -> str:
+    """The number, with as many digits as the largest of those it stands beside needs; `-` for none."""
     if value is None:
         return "-"
-    form = _form([abs(number) for number in (value, *beside) if number is not None])
-    text = format(value, f"{'+' if signed else ''}{form}")
-    return text.replace("-", "", 1) if text.startswith("-") and not float(text.replace(",", "")) else text
+    return format(value + 0.0, _form([abs(number) for number in (value, *beside) if number is not None]))
 
 
-def interval_text(value: float | None, low: float | None, high: float | None, *, signed: bool = False) -> str:
+def interval_text(value: float | None, low: float | None, high: float | None) -> str:
     """`0.62 [0.57, 0.66]`; without brackets where there is no interval."""
-    told = number_text(value, low, high, signed=signed)
+    told = number_text(value, low, high)
     if value is None or low is None or high is None:
         return told
-    ends = (number_text(end, value, low, high, signed=signed) for end in (low, high))
-    return f"{told} [{', '.join(ends)}]"
+    return f"{told} [{number_text(low, value, high)}, {number_text(high, value, low)}]"
+
+
+def change_text(value: float | None, low: float | None, high: float | None, unit: str = "") -> str:
+    """`+0.035 [-0.004, +0.065]`: with signs, which tell whether 0 lies within, and so one digit more."""
+    if value is None:
+        return "-"
+    largest = max(abs(number) for number in (value, low, high) if number is not None)
+    form = _form([largest / 10 if largest >= 0.1 else largest])
+    told = [f"{number:{'+' if number else ''}{form}}" for number in (value, low, high) if number is not None]
+    return f"{told[0]}{unit}" + (f" [{', '.join(told[1:])}]" if len(told) == 3 else "")
 
 
 def _form(sizes: list[float]) -> str:

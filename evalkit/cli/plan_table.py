@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from rich.table import Table
 
 from evalkit.cli.console import cell, printable, stdout
@@ -23,6 +25,7 @@ def print_plan(prepared: Prepared) -> None:
     console.print(printable(f"agents    {agents}"), markup=False, soft_wrap=True)
     console.print(f"epochs    {epochs}")
     console.print(f"sandbox   {prepared.sandbox}, {_at_once(prepared.max_trials)}")
+    console.print(printable(f"variants  {_variants(prepared)}"), markup=False, soft_wrap=True)
     console.print(f"trials    {len(prepared.plan)}")
     console.print(f"cost      {_cost(prepared)}")
     console.print(printable(f"out       {prepared.out}"), markup=False, soft_wrap=True)
@@ -57,6 +60,12 @@ def _at_once(max_trials: int | None) -> str:
     if max_trials is None:
         return "as many trials at once as this machine takes"
     return f"at most {max_trials} trials at once"
+
+
+def _variants(prepared: Prepared) -> str:
+    """How many trials there are without a fault, and of each kind of fault."""
+    counted = Counter(trial.fault.kind if trial.fault else "clean" for trial in prepared.plan)
+    return ", ".join(f"{kind} {number}" for kind, number in counted.items())
 
 
 def _cost(prepared: Prepared) -> str:

@@ -78,6 +78,12 @@ Loop = Annotated[
         help="react, FILE.py@solver or package/solver of Inspect's. [react; Inspect tasks: their own]",
     ),
 ]
+Faults = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLAN.toml|none", help="Faults beside the tasks' own, or none at all. [the tasks' own]"
+    ),
+]
 Seconds = Annotated[
     float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")
 ]
@@ -119,6 +125,7 @@ def run(
     loop: Loop = None,
     task_arguments: Arguments = None,
     tools: Annotated[Path | None, typer.Option(help="Tool settings, a TOML file.")] = None,
+    faults: Faults = None,
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
     time_limit: Seconds = None,
@@ -158,6 +165,7 @@ def run(
         seed=seed,
         max_tokens=max_tokens,
         loop=loop,
+        faults=faults,
         task_arguments=_arguments(task_arguments),
     )
     prepared = prepare(flags)

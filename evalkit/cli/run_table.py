@@ -18,6 +18,7 @@ from evalkit.cli.metric_table import groups_as_json, metrics_as_json, print_metr
 from evalkit.cli.summing import only, run_scores, run_summary
 from evalkit.errors import EvalkitError
 from evalkit.measures.success import pass_hat_k
+from evalkit.measures.unfired_fault import why_unfired
 from evalkit.scoring.arm import arm_of
 from evalkit.scoring.grouping import By
 from evalkit.scoring.summary import Summary, summarise
@@ -85,6 +86,11 @@ def run_as_json(run: Run, *, by: By | None = None) -> dict[str, object]:
         ],
         "scorers": list(summary.scorers),
         "undeclared": undeclared(summary),
+        "unfired_faults": [
+            {"trial": trial, "reason": reason}
+            for reason, alike in _unfired(run, trials).items()
+            for trial in alike
+        ],
         "trials": [_trial_as_json(trial) for trial in trials],
     }
 
@@ -113,6 +119,8 @@ def print_run(run: Run, *, by: By | None = None, metrics: Sequence[str] = ()) ->
     if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
         text = f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
         console.print(printable(text), markup=False, soft_wrap=True)
+    for text in unfired_faults(run, trials):
+        console.print(printable(text), markup=False, soft_wrap=True)
     for text in _why_unscored(trials):
         console.print(text, markup=False, soft_wrap=True)
     if trials:
@@ -120,6 +128,27 @@ def print_run(run: Run, *, by: By | None = None, metrics: Sequence[str] = ()) ->
             f"Every step of a trial: evalkit show {shlex.quote(run.path)} {shlex.quote(trials[0].trial_id)}"
         )
         console.print(f"\n{printable(line)}", markup=False, soft_wrap=True)
+
+
+def unfired_faults(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """A line for each kind of reason that a planned fault did not fire for; nothing where all did."""
+    planned = sum(trial.faults_planned or 0 for trial in trials)
+    reasons = _unfired(run, trials)
+    if not reasons:
+        return
+    yield f"warning: {sum(map(len, reasons.values()))} of {planned} faults did not fire:"
+    for reason, alike in reasons.items():
+        which = alike[0] if len(alike) == 1 else f"{len(alike)} trials, such as {alike[0]}"
+        yield f"  {which}: {reason}"
+
+
+def _unfired(run: Run, trials: Sequence[Trial]) -> dict[str, list[str]]:
+    """The trials whose fault did not fire, by the reason."""
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for trial in trials:
+        if (trial.faults_planned or 0) > (trial.faults_fired or 0):
+            reasons[why_unfired(run.trial(trial.trial_id)[1])].append(trial.trial_id)
+    return reasons
 
 
 def _why_unscored(trials: Sequence[Trial]) -> Iterator[str]:
@@ -269,6 +298,8 @@ def _trial_as_json(trial: Trial) -> dict[str, object]:
         "error_message": trial.error_message,
         "model_calls": trial.model_calls,
         "tool_calls": trial.tool_calls,
+        "faults_planned": trial.faults_planned,
+        "faults_fired": trial.faults_fired,
         "output_tokens": trial.output_tokens,
         "reasoning_tokens": trial.reasoning_tokens,
         "agent_s": trial.agent_s,

@@ -15,18 +15,23 @@ Names = Annotated[
 def score(
     run: Annotated[str, typer.Argument(help="Folder of the run, or `latest`.")] = "latest",
     scorer: Names = None,
+    by: Annotated[
+        str | None, typer.Option(help="Sum up by skill, difficulty, suite, task or variant.", metavar="WORD")
+    ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List scorers and their metrics, and stop.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Compute scores again, all or named ones, from a run's record alone."""
     from evalkit.cli.console import note
-    from evalkit.cli.scoring import refuse_failures, score_finished
+    from evalkit.cli.scoring import print_scores, refuse_failures, score_finished
     from evalkit.cli.splitting import split
+    from evalkit.cli.summing import grouping
     from evalkit.project import find_project
     from evalkit.scoring.registry import find_scorers
     from evalkit.trajectory.locate import local_run
     from evalkit.trajectory.recovery import recover
 
+    grouped = grouping(by)
     scorers = find_scorers(find_project(), split(scorer, "--scorer"))
     if listed:
         from evalkit.cli.scorer_table import print_scorers
@@ -37,4 +42,5 @@ def score(
     recover(folder)
     scored = score_finished(folder, scorers)
     note(f"{scored.trials} trials, {len(scorers)} scorers: {scored.scores:,} scores in {folder / 'scores'}")
+    print_scores(folder, [named.name for named in scorers], by=grouped, json=json)
     refuse_failures(folder, scored)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from evalkit.errors import Incomplete
 
 if TYPE_CHECKING:
+    from evalkit.scoring.grouping import By
     from evalkit.scoring.registry import Named
     from evalkit.scoring.running import Scored
 
@@ -29,6 +30,21 @@ def score_finished(run: Path, scorers: Sequence[Named]) -> Scored:
         place = f" ({failure.place})" if failure.place else ""
         note(f"scorer {failure.scorer} failed on trial {failure.trial_id}{at}: {failure.message}{place}")
     return scored
+
+
+def print_scores(run: Path, scorers: Collection[str], *, by: By | None, json: bool) -> None:
+    """Print what the scores of these scorers add up to."""
+    from evalkit.cli.console import print_json
+    from evalkit.cli.metric_table import print_metrics
+    from evalkit.cli.run_table import run_as_json
+    from evalkit.cli.summing import run_summary
+    from evalkit.trajectory.reader import load
+
+    scored = load(run)
+    if json:
+        print_json(run_as_json(scored, by=by))
+    else:
+        print_metrics(scored, run_summary(scored, by=by, scorers=scorers))
 
 
 def refuse_failures(run: Path, scored: Scored) -> None:

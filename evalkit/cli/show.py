@@ -23,12 +23,9 @@ def show(
 ) -> None:
     """Show a run as a table, or one trial as a timeline."""
     from evalkit.cli.console import print_json
-    from evalkit.trajectory.locate import is_remote
-    from evalkit.trajectory.reader import load
+    from evalkit.cli.opening import open_run
 
-    if not is_remote(run):
-        _recover(run)
-    opened = load(run)
+    opened = open_run(run)
     if trial is None:
         from evalkit.cli.run_table import print_run, run_as_json
         from evalkit.cli.splitting import split
@@ -48,16 +45,3 @@ def show(
         print_json(trial_as_json(row, steps))
     else:
         print_trial(row, steps, full=full)
-
-
-def _recover(run: str) -> None:
-    """Keep what a killed run was doing; a run that cannot be written to is shown as it is."""
-    from evalkit.cli.console import note
-    from evalkit.trajectory.locate import local_run
-    from evalkit.trajectory.recovery import recover
-
-    folder = local_run(run)
-    try:
-        recover(folder)
-    except UsageError as error:
-        note(f"warning: trials in flight are not shown: {error.message}")

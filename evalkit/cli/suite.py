@@ -58,7 +58,9 @@ def check(
     out: Annotated[Path | None, typer.Option(help="Keep the proving run in this folder.")] = None,
     json: Json = False,
 ) -> None:
-    """Prove a suite: the oracle passes twice alike, and doing nothing fails."""
+    """Prove a suite: the oracle passes twice alike and recovers from every fault; doing nothing, and carelessness where
+    something goes wrong, fail.
+    """
     import tempfile
 
     from evalkit.cli.console import print_json
@@ -67,7 +69,8 @@ def check(
     from evalkit.engine.prepare import RunFlags, prepare
 
     prepared = prepare(
-        RunFlags(suites=(name,), models=("scripted/oracle", "scripted/nop")), use_defaults=False
+        RunFlags(suites=(name,), models=("scripted/oracle", "scripted/nop", "scripted/naive")),
+        use_defaults=False,
     )
     with tempfile.TemporaryDirectory(prefix="evalkit-check-") as scratch, live_progress(None) as progress:
         from evalkit.engine.check import check_suite

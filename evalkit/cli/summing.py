@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from evalkit.cli.console import note
 from evalkit.errors import ConfigError, UsageError
@@ -17,13 +17,25 @@ from evalkit.scoring.summary import Summary, summarise
 from evalkit.tomlfile import nearest
 from evalkit.trajectory.reader import Run
 
+FIRST = "success"
+"""The scorer whose numbers everybody looks for first."""
+
 Declared = dict[str, tuple[Metric, ...]]
 
 
-def run_summary(run: Run, *, by: By | None = None) -> Summary:
-    """Sum up a run."""
+def run_summary(run: Run, *, by: By | None = None, scorers: Collection[str] | None = None) -> Summary:
+    """Sum up a run: the scores of these scorers, or of all that it has."""
     scored, declared = run_scores(run)
-    return summarise(scored, declared, by=by)
+    summary = summarise(scored, declared, by=by)
+    if scorers is None:
+        return summary
+    wanted = {
+        name
+        for own in summary.cells
+        for name, figure in own.figures.items()
+        if figure.quantity.scorer in scorers
+    }
+    return dataclasses.replace(summary, names=tuple(name for name in summary.names if name in wanted))
 
 
 def run_scores(run: Run) -> tuple[ScoredTrials, Declared]:
@@ -42,7 +54,7 @@ def declared_metrics(stored: tuple[str, ...]) -> Declared:
     project = find_project()
     known = set(scorer_names(project))
     declared: Declared = {}
-    for name in stored:
+    for name in sorted(stored, key=lambda name: (name != FIRST, name)):
         if name not in known or "/" in name or name.endswith(".py"):
             continue
         try:

@@ -132,6 +132,7 @@ def act_step(
         stderr_truncated=result.stderr.truncated if result else None,
         exit_code=result.exit_code if result else None,
         error_kind=error_kind,
+        fault_id=trace.strike.fault.id if trace.strike and trace.strike.visible else None,
         workspace_digest=digest,
     )
 
@@ -146,12 +147,11 @@ def _shown(answer: ChatMessageTool | None) -> str | None:
 
 def error_kind(answer: ChatMessageTool | None, trace: CallTrace) -> ErrorKind | None:
     """What kept a call from doing what it was asked for; None for one that went through."""
-    if trace.result is not None and trace.result.timed_out:
-        return "timeout"
-    if trace.result is not None and trace.result.shell_lost:
-        return "sandbox"
-    if trace.result is not None and trace.result.over_limit:
-        return "limit"
+    if trace.strike is not None and trace.strike.error_kind is not None:
+        return trace.strike.error_kind
+    result = trace.result
+    if result is not None and (result.timed_out or result.shell_lost or result.over_limit):
+        return "timeout" if result.timed_out else "sandbox" if result.shell_lost else "limit"
     if trace.refused:
         return "parsing"
     if answer is not None and answer.error is not None:
@@ -162,6 +162,8 @@ def error_kind(answer: ChatMessageTool | None, trace: CallTrace) -> ErrorKind | 
 def call_events(recorder: Recorder, trace: CallTrace, act: int) -> None:
     """Record what happened beside a call, after its step."""
     result = trace.result
+    if trace.strike is not None:
+        recorder.event("fault", trace.strike.detail, parent=act)
     if result is not None and result.late:
         recorder.event("background_output", canonical_json({"text": result.late}), parent=act)
     if result is not None and result.shell_lost:

@@ -9,16 +9,23 @@ from evalkit.engine.finding import ORACLE_TIMES, Finding, judge
 from evalkit.engine.plan import Asked, Planned, make_plan
 from evalkit.engine.prepare import Prepared
 from evalkit.engine.progress import Progress
+from evalkit.engine.running import RunResult
 from evalkit.engine.start import start
+from evalkit.measures.unfired_fault import why_unfired
+from evalkit.trajectory.reader import load
 
 
 def check_plan(prepared: Prepared, task: str | None) -> tuple[Planned, ...]:
-    """The trials that prove a suite: the oracle twice and nop once on every task."""
+    """The trials that prove a suite: the oracle twice and nop once on every task, and on every faulted variant the
+    oracle and naive once each.
+    """
     oracle = [agent for agent in prepared.agents if agent.model.name == "oracle"]
     nop = [agent for agent in prepared.agents if agent.model.name == "nop"]
-    asked = Asked(task=task, sandbox=prepared.sandbox)
+    asked = Asked(task=task, sandbox=prepared.sandbox, arms="clean")
     twice = make_plan(prepared.suites, oracle, replace(asked, epochs=ORACLE_TIMES))
-    return twice + make_plan(prepared.suites, nop, replace(asked, epochs=1))
+    once = make_plan(prepared.suites, nop, replace(asked, epochs=1))
+    players = [agent for agent in prepared.agents if agent.model.name in {"oracle", "naive"}]
+    return twice + once + make_plan(prepared.suites, players, replace(asked, epochs=1, arms="faulted"))
 
 
 def check_suite(prepared: Prepared, task: str | None, out: Path, progress: Progress) -> tuple[Finding, ...]:
@@ -30,4 +37,14 @@ def check_suite(prepared: Prepared, task: str | None, out: Path, progress: Progr
     result = start(replace(prepared, plan=plan, out=out), progress)
     if result.interrupted:
         raise KeyboardInterrupt
-    return judge([(trial.suite.name, trial.task.id) for trial in plan], result.trials)
+    planned = [(trial.suite.name, trial.task.id, trial.variant) for trial in plan]
+    return judge(planned, result.trials, _unfired(result))
+
+
+def _unfired(result: RunResult) -> dict[str, str]:
+    """Why a fault did not fire, by trial."""
+    missed = [trial for trial in result.trials if (trial.faults_planned or 0) > (trial.faults_fired or 0)]
+    if not missed:
+        return {}
+    run = load(result.path)
+    return {trial.trial_id: why_unfired(run.trial(trial.trial_id)[1]) for trial in missed}

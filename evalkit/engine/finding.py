@@ -1,16 +1,28 @@
 """Is a task fit to judge anybody by?
 
-For now: the oracle passes twice alike, and doing nothing fails. What cannot be scored proves nothing.
+The oracle passes twice alike, and doing nothing fails. Of a task with faults, the oracle recovers from each, and the
+careless solution fails with it. What cannot be scored, and a fault that did not fire, prove nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalkit.trajectory.trial import Trial
 
 ORACLE_TIMES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class FaultProof:
+    """What was found out about one fault of a task."""
+
+    fault: str
+    oracle: str
+    """The status of its trial."""
+    naive: str
+    problems: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +35,64 @@ class Finding:
     nop: str
     """The status of doing nothing."""
     problems: tuple[str, ...]
+    """Of the task and of its faults."""
+    faults: tuple[FaultProof, ...] = ()
 
 
-def judge(tasks: Sequence[tuple[str, str]], trials: Sequence[Trial]) -> tuple[Finding, ...]:
-    """Compare what the oracle and nop did on each (suite, task)."""
-    return tuple(
-        _finding(
-            f"{suite}/{task}",
-            [t for t in trials if (t.suite, t.task_id) == (suite, task) and t.model == "scripted/oracle"],
-            [t for t in trials if (t.suite, t.task_id) == (suite, task) and t.model == "scripted/nop"],
+def judge(
+    planned: Sequence[tuple[str, str, str]], trials: Sequence[Trial], unfired: Mapping[str, str] | None = None
+) -> tuple[Finding, ...]:
+    """Compare what the scripted agents did on each (suite, task, variant); `unfired` says by trial why a fault did not
+    fire.
+    """
+    variants: dict[tuple[str, str], dict[str, None]] = {}
+    for suite, task, variant in planned:
+        variants.setdefault((suite, task), {})[variant] = None
+    findings: list[Finding] = []
+    for (suite, task), of_task in variants.items():
+        own = [trial for trial in trials if (trial.suite, trial.task_id) == (suite, task)]
+        clean = [trial for trial in own if trial.variant == "clean"]
+        faults = tuple(
+            _fault_proof(variant, [trial for trial in own if trial.variant == variant], unfired or {})
+            for variant in of_task
+            if variant != "clean"
         )
-        for suite, task in dict.fromkeys(tasks)
-    )
+        findings.append(
+            _finding(f"{suite}/{task}", _of(clean, "scripted/oracle"), _of(clean, "scripted/nop"), faults)
+        )
+    return tuple(findings)
 
 
-def _finding(task: str, oracle: Sequence[Trial], nop: Sequence[Trial]) -> Finding:
+def _of(trials: Sequence[Trial], model: str) -> list[Trial]:
+    return [trial for trial in trials if trial.model == model]
+
+
+def _fault_proof(fault: str, trials: Sequence[Trial], unfired: Mapping[str, str]) -> FaultProof:
+    problems: list[str] = []
+    status: dict[str, str] = {}
+    for name in ("oracle", "naive"):
+        found = _of(trials, f"scripted/{name}")
+        status[name] = found[0].status if found else "missing"
+        if not found:
+            problems.append(f"the check was interrupted before {name} had met it")
+        for trial in found:
+            if trial.status == "unscored":
+                problems.append(f"{name} is unscored ({trial.error_origin}): {trial.error_message}")
+            if not trial.faults_fired:
+                problems.append(
+                    f"it did not fire for {name}: {unfired.get(trial.trial_id, 'for no known reason')}"
+                )
+    if status["oracle"] == "failed":
+        failed = _failed_checks(_of(trials, "scripted/oracle")[0])
+        problems.append(f"the oracle does not recover from it{failed}")
+    if status["naive"] == "passed":
+        problems.append("the careless solution passes all the same: the fault costs nobody anything")
+    return FaultProof(fault, status["oracle"], status["naive"], tuple(problems))
+
+
+def _finding(
+    task: str, oracle: Sequence[Trial], nop: Sequence[Trial], faults: tuple[FaultProof, ...]
+) -> Finding:
     problems: list[str] = []
     if len(oracle) < ORACLE_TIMES or not nop:
         problems.append("the check was interrupted before this task was proven")
@@ -55,11 +110,13 @@ def _finding(task: str, oracle: Sequence[Trial], nop: Sequence[Trial]) -> Findin
         )
     if any(trial.status == "passed" for trial in nop):
         problems.append("doing nothing passes: the grader does not look at the work")
+    problems += [f"fault {proof.fault}: {problem}" for proof in faults for problem in proof.problems]
     return Finding(
         task=task,
         oracle=tuple(trial.status for trial in oracle),
         nop=nop[0].status if nop else "missing",
         problems=tuple(problems),
+        faults=faults,
     )
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal, TypeVar
 
 from evalkit.engine.boundary import Failure
+from evalkit.engine.faults.injector import Injector
 from evalkit.engine.loop import Outcome
 from evalkit.engine.plan import Planned
 from evalkit.engine.recorder import Recorder, Stopwatch, now
@@ -38,6 +39,8 @@ class Ledger:
     verdict: Verdict | None = None
     grader_digest: str | None = None
     spending: Spending = field(default_factory=Spending)
+    injector: Injector | None = None
+    """What the trial's planned fault works through."""
     failure: Failure | None = None
     cancelled: bool = False
 
@@ -103,6 +106,8 @@ class Ledger:
             error_message=self.failure.message if self.failure else None,
             grader_mode=task.grading_mode,
             grader_digest=self.grader_digest,
+            faults_planned=int(self.injector is not None),
+            faults_fired=int(self.injector is not None and self.injector.fired),
             price_source=self.spending.price_source,
             raw_usage=self.spending.raw_usage,
             **self._totals(recorder, counted=agent.model.route == "scripted"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from inspect_ai.event import ModelEvent
@@ -68,6 +69,8 @@ class LoopInput:
     spending: Spending
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
     """What was said before, which grows."""
+    strike: Callable[[Sequence[Tool]], Sequence[Tool]] | None = None
+    """What tools of the user's own go through where a fault is planned."""
 
 
 async def react(given: LoopInput) -> Outcome:

@@ -81,7 +81,8 @@ def _found(text: str, digest: str) -> Found:
 async def run_loop(own: OwnCode, given: LoopInput) -> Outcome:
     """Work on one stage of a task with the agent's loop, and with the user's own tools beside ours."""
     async with own_tools(own) as further:
-        given = replace(given, tools=(*given.tools, *further))
+        theirs = further if given.strike is None else given.strike(further)
+        given = replace(given, tools=(*given.tools, *theirs))
         return await react(given) if own.loop is None else await _run_theirs(own.loop, given)
 
 

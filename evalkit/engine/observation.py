@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from evalkit.engine.tool_settings import KeptEnd, ToolSettings
 from evalkit.sandbox.protocol import ExecResult
 from evalkit.trajectory.canonical import canonical_json
 
 
-def observe(result: ExecResult, settings: ToolSettings) -> str:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a structured error says of a failure that is no ordinary one."""
+
+    kind: str
+    message: str | None
+    """None: as of any such failure."""
+    hint: str
+    retry_after_s: float | None = None
+
+
+def observe(result: ExecResult, settings: ToolSettings, told: Told | None = None) -> str:
     """Write a call's result as the tool settings want it."""
     stdout = cut(result.stdout.text, settings.output_bytes, settings.keep)
     stderr = cut(result.stderr.text, settings.output_bytes, settings.keep)
@@ -16,7 +29,8 @@ def observe(result: ExecResult, settings: ToolSettings) -> str:
         hidden = settings.exit_codes == "never" and not (result.timed_out or result.shell_lost)
         return "failed\n" if hidden else f"{failure}\n"
     if failure and settings.errors == "structured":
-        return _structured(result, settings, streams=(stdout, stderr), failure=failure)
+        error = _error(result, settings, failure) if told is None else _told(result, settings, failure, told)
+        return canonical_json({"error": error, "stdout": stdout, "stderr": stderr})
     parts = [_lines(stdout)]
     if stderr:
         parts.append(f"[stderr]\n{_lines(stderr)}")
@@ -52,7 +66,16 @@ def _failure(result: ExecResult, settings: ToolSettings) -> str | None:
     return None
 
 
-def _structured(result: ExecResult, settings: ToolSettings, *, streams: tuple[str, str], failure: str) -> str:
+def _told(result: ExecResult, settings: ToolSettings, failure: str, told: Told) -> dict[str, object]:
+    error: dict[str, object] = {"kind": told.kind, "message": told.message or failure, "hint": told.hint}
+    if told.retry_after_s is not None:
+        error["retry_after_s"] = told.retry_after_s
+    if settings.exit_codes != "never":
+        error["exit_code"] = result.exit_code
+    return error
+
+
+def _error(result: ExecResult, settings: ToolSettings, failure: str) -> dict[str, object]:
     kind = "timeout" if result.timed_out else "sandbox" if result.shell_lost else "exit_code"
     hints = {
         "timeout": "Run long work in the background, or split it up.",
@@ -64,7 +87,7 @@ def _structured(result: ExecResult, settings: ToolSettings, *, streams: tuple[st
         error["exit_code"] = result.exit_code
     elif kind == "exit_code":
         error |= {"kind": "failed", "message": "the command failed"}
-    return canonical_json({"error": error, "stdout": streams[0], "stderr": streams[1]})
+    return error
 
 
 def _lines(text: str) -> str:

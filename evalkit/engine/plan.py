@@ -5,22 +5,27 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeVar
 
 from evalkit.engine.agent import Agent
+from evalkit.engine.faults.choice import FaultChoice
+from evalkit.engine.faults.fitness import check_fits
 from evalkit.engine.inspect_suite import InspectSuite, InspectTask
 from evalkit.engine.limits import AgentLimits
 from evalkit.engine.own_code import OwnCode
 from evalkit.errors import UsageError
 from evalkit.grading.unsupported import refuse_unsupported, refuse_without_docker
 from evalkit.sandbox import SandboxKind
+from evalkit.tasks.faults import Fault
 from evalkit.tasks.settings import Settings
 from evalkit.tasks.suite import RunSettings, Suite
 from evalkit.tasks.task import Task
 from evalkit.trajectory.canonical import canonical_json
 
 DEFAULT_STEP_LIMIT = 50
+Arms = Literal["both", "clean", "faulted"]
+"""Which variants of a task are planned: as it is, with each of its faults, or both."""
 
 
 class PlannedSuite(Protocol):
@@ -64,13 +69,19 @@ class Planned:
     limits: AgentLimits
     variant: str = "clean"
     attempt: int = 1
+    fault: Fault | None = None
+    """What goes wrong in this variant; None in the others."""
 
     def trial_id(self, run_id: str) -> str:
-        """Readable, such as `fix-off-by-one.oracle.1.3fa2c19d`, and unique among all trials of the run."""
+        """Readable, such as `fix-off-by-one.oracle.1.3fa2c19d`, and unique among all trials of the run.
+
+        Where it is not clean, the variant stands after the task: `fix-off-by-one.flaky-api.oracle.1.2b7f01aa`.
+        """
         row = [run_id, self.suite.name, self.task.id, self.variant, self.agent.id, self.epoch, self.attempt]
         digest = hashlib.sha256(canonical_json(row).encode()).hexdigest()
         agent = self.agent.id.rpartition("/")[2]
-        return f"{self.task.id}.{agent}.{self.epoch}.{digest[:8]}"
+        task = self.task.id if self.variant == "clean" else f"{self.task.id}.{self.variant}"
+        return f"{task}.{agent}.{self.epoch}.{digest[:8]}"
 
     @property
     def depth(self) -> Literal["own", "events"]:
@@ -109,6 +120,8 @@ class Asked:
     sandbox: SandboxKind = "local"
     loop: str | None = None
     """None: our own on our tasks, a task's own solver on Inspect's."""
+    faults: FaultChoice = field(default_factory=FaultChoice)
+    arms: Arms = "both"
 
 
 AnySuite = Suite | InspectSuite
@@ -120,9 +133,10 @@ def tasks_of(plan: Iterable[Planned]) -> tuple[Task, ...]:
 
 
 def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked) -> tuple[Planned, ...]:
-    """Every task of every suite x agent x epoch, in that order, epochs innermost.
+    """Every task of every suite x variant x agent x epoch, in that order, epochs innermost, the clean variant first.
 
-    Raises UsageError where nothing matches, or a task asks for what cannot be honoured.
+    Raises UsageError where nothing matches, or a task asks for what cannot be honoured. Only the faulted arms may be
+    none at all.
     """
     trials: list[Planned] = []
     for suite in suites:
@@ -135,12 +149,19 @@ def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked)
                 refuse_without_docker(task)
             limits = _limits(suite, task, asked)
             epochs = asked.epochs or suite.run.epochs or 1
+            faults = asked.faults.of(task.id, task.settings.faults)
+            for fault in faults:
+                check_fits(task, fault)
+            variants = _variants(faults, asked.arms)
             trials += [
-                PlannedTrial(suite=suite, task=task, agent=agent, epoch=epoch, limits=limits)
+                PlannedTrial(suite, task, agent, epoch, limits, fault.id if fault else "clean", fault=fault)
+                for fault in variants
                 for agent in agents
                 for epoch in range(1, epochs + 1)
             ]
-    if not trials:
+    if trials:
+        asked.faults.check_used([trial.task.id for trial in trials if isinstance(trial, PlannedTrial)])
+    elif asked.arms != "faulted":
         names = ", ".join(sorted({task.id for suite in suites for task in suite.tasks}))
         raise UsageError(
             f"no task matches '{asked.task}'",
@@ -169,6 +190,12 @@ def _samples(suite: InspectSuite, agents: Sequence[Agent], asked: Asked) -> list
         for agent in own
         for epoch in range(1, epochs + 1)
     ]
+
+
+def _variants(faults: Sequence[Fault], arms: Arms) -> tuple[Fault | None, ...]:
+    """The fault of each variant; None for the clean one, which is the first."""
+    clean: tuple[None, ...] = () if arms == "faulted" else (None,)
+    return clean if arms == "clean" else (*clean, *faults)
 
 
 class _Named(Protocol):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
 from evalkit.engine.capacity import refuse_oversized
+from evalkit.engine.faults.choice import NONE, FaultChoice, load_choice
 from evalkit.engine.inspect_suite import PREFIX
 from evalkit.engine.own_code import OwnCode
 from evalkit.engine.plan import AnySuite, Asked, Planned, PlannedSuite, make_plan, tasks_of
@@ -58,6 +59,8 @@ class RunFlags:
     seed: int | None = None
     max_tokens: int | None = None
     loop: str | None = None
+    faults: str | None = None
+    """A fault plan's file, or `none`; None: the tasks' own faults."""
     task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
     """What Inspect tasks are made with."""
 
@@ -134,6 +137,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         token_limit=flags.token_limit or settings.token_limit,
         time_limit_s=flags.time_limit_s or settings.time_limit_s,
         loop=loop,
+        faults=_faults(project, flags, settings),
     )
     plan = make_plan(suites, agents, asked)
     refuse_oversized(tasks_of(plan), sandbox)
@@ -260,7 +264,6 @@ def _refuse_later(project: Project) -> None:
     run = project.settings.run
     later = {
         "run.approvals": run.approvals is not None,
-        "run.faults": run.faults is not None,
         "run.executor": run.executor is not None,
         "run.thinking_nearest": bool(run.thinking_nearest),
     }
@@ -280,6 +283,12 @@ def _refuse_thinking(agents: Sequence[Agent]) -> None:
                 f"{agent.model} cannot be given the thinking budget '{agent.thinking}'",
                 hint="This version sends no thinking budgets yet: --thinking default",
             )
+
+
+def _faults(project: Project, flags: RunFlags, settings: RunDefaults) -> FaultChoice:
+    if flags.faults is not None:
+        return load_choice(flags.faults)
+    return load_choice(NONE if settings.faults == NONE else _in_project(project, settings.faults))
 
 
 def _suites_cost_limit(suites: Sequence[PlannedSuite]) -> float | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from evalkit.engine.agent import Agent
+from evalkit.engine.faults.entry import planned_faults
 from evalkit.engine.inspect_suite import PREFIX, InspectSuite
 from evalkit.engine.limits import AgentLimits
 from evalkit.engine.own_code import OwnCode
@@ -39,6 +41,7 @@ def remaining(run: Run) -> tuple[Planned, ...]:
     manifest = run.manifest
     suites = {entry.name: _suite(entry, manifest) for entry in manifest.suites}
     agents = {entry.id: _agent(entry) for entry in manifest.agents}
+    faults = planned_faults(manifest)
     done = {_row(trial): trial for trial in run.rows()}
     left: list[Planned] = []
     for row in manifest.planned:
@@ -46,7 +49,15 @@ def remaining(run: Run) -> tuple[Planned, ...]:
         if trial is not None and not can_be_tried_again(trial):
             continue
         attempt = 1 if trial is None else trial.attempt + 1
-        left.append(_planned(suites[row.suite], row, agents[row.agent], _limits(manifest, row), attempt))
+        fault = faults.get((row.suite, row.task_id, row.variant))
+        if fault is None and row.variant != "clean":
+            raise NotComparable(
+                f"the run does not say what its fault {row.variant!r} of {row.suite}/{row.task_id} does",
+                where="run.json",
+                hint="Its `faults` were changed; start a new run.",
+            )
+        planned = _planned(suites[row.suite], row, agents[row.agent], _limits(manifest, row), attempt)
+        left.append(replace(planned, fault=fault))
     return tuple(left)
 
 

@@ -23,6 +23,7 @@ from evalkit.engine.agent import Agent
 from evalkit.engine.attempts import model_config
 from evalkit.engine.capacity import Capacity
 from evalkit.engine.cost_limits import CostLimits
+from evalkit.engine.faults.lasting import disks
 from evalkit.engine.inspect_hooks import register
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
@@ -201,7 +202,9 @@ def _sample(planned: PlannedTrial, context: RunContext) -> Sample:
     with_solution = scripted and find_persona(planned.agent.model.name).needs_solution
     environment = agent_environment(planned.task, with_solution=with_solution)
     request = SandboxRequest(
-        environment=replace(environment, readonly=context.readonly, hidden=context.hidden),
+        environment=replace(
+            environment, readonly=context.readonly, hidden=context.hidden, disks=disks(planned.fault)
+        ),
         run_id=context.run_id,
         trial_id=planned.trial_id(context.run_id),
         runtime=context.sandbox_runtime,

@@ -24,8 +24,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from evalkit.errors import ModelError
+from evalkit.models.personas.persona import Script
 from evalkit.models.reply import Reply, ToolRequest, Turn
-from evalkit.models.scripted import Script
 from evalkit.models.tokens import count_reply
 
 current_script: ContextVar[Script] = ContextVar("evalkit_current_script")
@@ -76,8 +76,11 @@ def _turn(message: ChatMessage) -> Turn:
     calls: tuple[ToolRequest, ...] = ()
     if isinstance(message, ChatMessageAssistant):
         calls = tuple(ToolRequest(call.function, call.arguments) for call in message.tool_calls or ())
-    tool = message.function if isinstance(message, ChatMessageTool) else None
-    return Turn(role=message.role, text=message.text, calls=calls, tool=tool)
+    if not isinstance(message, ChatMessageTool):
+        return Turn(role=message.role, text=message.text, calls=calls)
+    error = message.error
+    text = message.text if error is None else error.message
+    return Turn(role=message.role, text=text, tool=message.function, error=error.type if error else None)
 
 
 def _output(model: str, reply: Reply, conversation: Sequence[Turn], number: int) -> ModelOutput:

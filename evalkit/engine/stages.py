@@ -7,13 +7,17 @@ verdict leaves the whole trial unscored, whichever stage it judged. A task witho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from inspect_ai.model import ChatMessage, Model
+from inspect_ai.tool import Tool
 
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.attempts import model_config
+from evalkit.engine.faults.lasting import Site
+from evalkit.engine.faults.own_tools import through
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.loop import LoopInput, Outcome
 from evalkit.engine.loops import run_loop
@@ -27,8 +31,9 @@ from evalkit.grading.grader import Grading, grade, tests_digest
 from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
 from evalkit.grading.verdict import Verdict
+from evalkit.models.personas.persona import Persona, Script
 from evalkit.models.reply import Reply, Turn
-from evalkit.models.scripted import Persona, Script, find_persona
+from evalkit.models.scripted import find_persona
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.tasks.solution import load_solution
 from evalkit.tasks.stage import Stage
@@ -116,6 +121,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         agent.tool_settings,
         asks_confidence=bool(task.settings.confidence),
         user=stage.user if task.is_staged else None,
+        injector=given.ledger.injector,
     )
     loop = LoopInput(
         instruction=stage.instruction,
@@ -128,6 +134,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         clock=clock,
         spending=given.ledger.spending,
         messages=given.messages,
+        strike=_strike(given),
     )
     try:
         with clock.running():
@@ -139,6 +146,13 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         raise ModelError(f"{agent.model} gave no answer within {seconds:g} s")
     recorder.event("limit", canonical_json({"limit": "time_limit", "seconds": seconds}))
     return Outcome("time_limit")
+
+
+def _strike(given: TrialParts) -> Callable[[Sequence[Tool]], Sequence[Tool]] | None:
+    injector = given.ledger.injector
+    if injector is None:
+        return None
+    return functools.partial(through, injector, Site(given.sandbox, given.planned.agent.tool_settings))
 
 
 def _seconds(given: TrialParts, stage: Stage) -> float | None:
@@ -161,7 +175,7 @@ class _Later:
 
 
 def _script(persona: Persona, stage: Stage, begin: int) -> Script:
-    script = persona.make(load_solution(stage) if persona.needs_solution else ())
+    script = persona.make(load_solution(stage, persona.solutions) if persona.needs_solution else ())
     return _Later(script, begin) if begin else script
 
 

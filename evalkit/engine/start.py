@@ -6,7 +6,7 @@ import importlib.metadata
 import platform
 import subprocess
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +14,7 @@ from evalkit import __version__
 from evalkit.engine.agent import Agent, check_keys
 from evalkit.engine.capacity import make_capacity, refuse_oversized
 from evalkit.engine.cost_limits import CostLimits, spent_usd
+from evalkit.engine.faults.entry import fault_entries
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.needs import check_needs
 from evalkit.engine.own_tools import check_tools
@@ -24,7 +25,7 @@ from evalkit.engine.recorder import now
 from evalkit.engine.resume import remaining
 from evalkit.engine.run import RunResult, host_class, open_model, run_plan
 from evalkit.sandbox import SandboxKind, check_sandbox
-from evalkit.trajectory.manifest import AgentEntry, PlannedRow, RunManifest, SuiteEntry
+from evalkit.trajectory.manifest import AgentEntry, Json, PlannedRow, RunManifest, SuiteEntry
 from evalkit.trajectory.reader import load
 from evalkit.trajectory.spent import read_spent
 from evalkit.trajectory.writer import RunWriter
@@ -157,6 +158,8 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             }
             for trial in prepared.plan
         },
+        tasks={f"{trial.suite.name}/{trial.task.id}": _declared(trial) for trial in prepared.plan},
+        faults=fault_entries(prepared.plan),
         settings={
             "sandbox": prepared.sandbox,
             "sandbox_runtime": prepared.sandbox_runtime,
@@ -181,6 +184,16 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             for trial in prepared.plan
         ),
     )
+
+
+def _declared(trial: Planned) -> Mapping[str, Json]:
+    """What a task declares that its scores depend on."""
+    settings = trial.task.settings
+    return {
+        "answer": settings.answer,
+        "milestones": list(settings.milestones),
+        "resource_args": dict(settings.resource_args),
+    }
 
 
 def _versions(sandbox: SandboxKind) -> dict[str, str]:

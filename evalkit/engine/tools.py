@@ -7,9 +7,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParam, ToolParams
 
+from evalkit.engine.faults.called import Called
+from evalkit.engine.faults.injector import Injector
+from evalkit.engine.faults.lasting import Site
+from evalkit.engine.faults.strike import Seen
 from evalkit.engine.observation import observe
 from evalkit.engine.tool_settings import ToolSettings
 from evalkit.engine.traces import CallTrace, Ending, call_trace, is_foreign
@@ -28,13 +33,22 @@ PYTHON_CODE = "The program's text. Print what you want to see."
 
 
 def agent_tools(
-    sandbox: Sandbox, settings: ToolSettings, *, asks_confidence: bool, user: str | None = None
+    sandbox: Sandbox,
+    settings: ToolSettings,
+    *,
+    asks_confidence: bool,
+    user: str | None = None,
+    injector: Injector | None = None,
 ) -> list[Tool]:
-    """The default tools, bound to one trial's sandbox. `user` is who their commands run as; None: the sandbox's own."""
+    """The default tools, bound to one trial's sandbox. `user` is who their commands run as; None: the sandbox's own.
+
+    `injector` is what the trial's planned fault works through; None: there is none.
+    """
+    bench = _Bench(Site(sandbox, settings, user), injector)
     submit = _submit_with_confidence if asks_confidence else _submit
     definitions = [
-        _bound("bash", BASH, _bash(sandbox, settings, user), command=BASH_COMMAND),
-        _bound("python", PYTHON, _python(sandbox, settings, user), code=PYTHON_CODE),
+        _bound("bash", BASH, _bash(bench), command=BASH_COMMAND),
+        _bound("python", PYTHON, _python(bench), code=PYTHON_CODE),
         ToolDef(submit, name="submit", parallel=False),
         ToolDef(_report_impossible, name="report_impossible", parallel=False),
     ]
@@ -52,29 +66,62 @@ def _bound(name: str, does: str, run: Callable[[str], Awaitable[str]], **argumen
     return ToolDef(run, name=name, description=does, parameters=parameters, parallel=False)
 
 
-def _bash(sandbox: Sandbox, settings: ToolSettings, user: str | None) -> Callable[[str], Awaitable[str]]:
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """Where commands run, and what they go through."""
+
+    site: Site
+    injector: Injector | None
+
+    async def run(
+        self, called: Called, trace: CallTrace, command: str | Sequence[str], stdin: bytes | None = None
+    ) -> str:
+        """Run a call's command, note what it did, and say what the model sees of it."""
+        site = self.site
+
+        def keep(cut: ExecResult) -> None:
+            trace.result = cut
+
+        async def execute() -> ExecResult:
+            return await site.sandbox.exec(
+                command, user=site.user, stdin=stdin, timeout_s=site.settings.timeout_s, on_cut=keep
+            )
+
+        seen = (
+            Seen(await execute())
+            if self.injector is None
+            else await self.injector.call(called, site, execute)
+        )
+        trace.result, trace.strike = seen.result, seen.strike
+        if is_foreign():
+            trace.digest = await site.sandbox.workspace_digest()
+        return observe(seen.result, site.settings, seen.told)
+
+
+def _bash(bench: _Bench) -> Callable[[str], Awaitable[str]]:
     shells: list[str] = []
 
     async def bash(command: str) -> str:
         trace = call_trace("bash", command=command)
         line = _executable(trace, "command", command)
         if not shells:
-            found = await sandbox.exec(
+            found = await bench.site.sandbox.exec(
                 ("sh", "-c", "command -v bash || command -v sh"), cwd="/", timeout_s=60
             )
             shells.append(found.stdout.text.strip() or "sh")
+        called = Called("bash", {"command": command})
         if len(line.encode()) > ARGUMENT_BYTES:
-            return await _run(trace, sandbox, settings, line, user=user)
-        return await _run(trace, sandbox, settings, (shells[0], "-c", line), user=user)
+            return await bench.run(called, trace, line)
+        return await bench.run(called, trace, (shells[0], "-c", line))
 
     return bash
 
 
-def _python(sandbox: Sandbox, settings: ToolSettings, user: str | None) -> Callable[[str], Awaitable[str]]:
+def _python(bench: _Bench) -> Callable[[str], Awaitable[str]]:
     async def python(code: str) -> str:
         trace = call_trace("python", code=code)
         text = _executable(trace, "code", code).encode()
-        return await _run(trace, sandbox, settings, ("python3", "-"), text, user=user)
+        return await bench.run(Called("python", {"code": code}), trace, ("python3", "-"), text)
 
     return python
 
@@ -125,22 +172,3 @@ def _executable(trace: CallTrace, name: str, text: str) -> str:
         trace.refused = True
         raise ToolError(f"{name} holds {problem}; it was not run")
     return text
-
-
-async def _run(
-    trace: CallTrace,
-    sandbox: Sandbox,
-    settings: ToolSettings,
-    command: str | Sequence[str],
-    stdin: bytes | None = None,
-    *,
-    user: str | None,
-) -> str:
-    def keep(cut: ExecResult) -> None:
-        trace.result = cut
-
-    result = await sandbox.exec(command, user=user, stdin=stdin, timeout_s=settings.timeout_s, on_cut=keep)
-    trace.result = result
-    if is_foreign():
-        trace.digest = await sandbox.workspace_digest()
-    return observe(result, settings)

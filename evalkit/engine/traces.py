@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from inspect_ai.event import ToolEvent
 from inspect_ai.log import transcript
 
+from evalkit.engine.faults.strike import Strike
 from evalkit.sandbox.protocol import ExecResult
 
 
@@ -32,6 +33,8 @@ class CallTrace:
     refused: bool = False
     """The arguments were of the right type and still cannot be executed."""
     ended: Ending | None = None
+    strike: Strike | None = None
+    """What the trial's planned fault did."""
     digest: str | None = None
     """Of the working directory after the call, where no loop of ours asks for it."""
 
@@ -42,8 +45,8 @@ class Traces:
 
     by_event: dict[str, CallTrace] = field(default_factory=dict[str, CallTrace])
 
-    def of(self, tool: str, arguments: dict[str, object]) -> CallTrace:
-        """The trace of the call that is running now: the latest one of this tool with these arguments.
+    def of(self, tool: str, arguments: dict[str, object] | None) -> CallTrace:
+        """The trace of the call that is running now: the latest one of this tool with these arguments (any, if None).
 
         Our tools never run at the same time within one loop; in two at once, equal calls of one tool are alike.
         """
@@ -53,7 +56,10 @@ class Traces:
                 and event.pending
                 and event.function == tool
                 and event.uuid is not None
-                and all(arguments.get(name) == value for name, value in event.arguments.items())
+                and (
+                    arguments is None
+                    or all(arguments.get(name) == value for name, value in event.arguments.items())
+                )
             ):
                 return self.by_event.setdefault(event.uuid, CallTrace())
         return CallTrace()
@@ -76,6 +82,14 @@ def call_trace(tool: str, **arguments: object) -> CallTrace:
     if call is not None:
         return call
     return CallTrace() if traces is None else traces.of(tool, arguments)
+
+
+def own_call_trace(tool: str) -> CallTrace:
+    """The same for a tool that is not evalkit's, and gets what Inspect has made of the arguments."""
+    call, traces = current_call.get(), current_traces.get()
+    if call is not None:
+        return call
+    return CallTrace() if traces is None else traces.of(tool, None)
 
 
 def is_foreign() -> bool:

@@ -16,6 +16,7 @@ from inspect_ai.model import Model
 from evalkit.engine.boundary import INTERRUPTED, attribute
 from evalkit.engine.capacity import Capacity
 from evalkit.engine.cost_limits import CostLimits
+from evalkit.engine.faults.injector import Injector
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.paid_call import current_money
 from evalkit.engine.plan import Planned, PlannedTrial
@@ -80,7 +81,7 @@ async def conduct(
 
     `sandbox`, of this `kind`, is stopped at the end; it asks for this much memory, where it says.
     """
-    ledger = Ledger()
+    ledger = Ledger(injector=Injector(planned.fault, planned.task.id) if planned.fault else None)
     async with context.capacity.slot(memory_mb):
         ledger.queue_s, ledger.started_at = context.since_begin.seconds, now()
         context.progress.started(planned)
@@ -100,6 +101,8 @@ async def conduct(
         finally:
             if sandbox is not None:
                 await _stop(sandbox, recorder)
+            if ledger.injector is not None and not ledger.injector.fired:
+                recorder.event("fault", ledger.injector.unfired)
             trial = ledger.trial(
                 planned,
                 run_id=context.run_id,

@@ -33,3 +33,5 @@ class Turn:
     calls: tuple[ToolRequest, ...] = ()
     tool: str | None = None
     """The tool whose result this is; None for other roles."""
+    error: str | None = None
+    """The kind of error that kept a tool from answering; its text is then what was said about it."""

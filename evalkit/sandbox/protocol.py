@@ -37,6 +37,16 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
+class Disk:
+    """A folder with a small disk of its own, in memory. It hides what the image has there; nothing of it is in a
+    snapshot or among what is taken out, and in the local sandbox it is empty again after the shell was lost.
+    """
+
+    path: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Imitation:
     """What a Dockerfile says, for a sandbox that builds no image and does as it says."""
 
@@ -65,6 +75,7 @@ class Environment:
     """How long building or fetching the image may take. None: an hour."""
     imitation: Imitation = field(default_factory=Imitation)
     """What the image would have set, where none is built (local only)."""
+    disks: tuple[Disk, ...] = ()
     private: tuple[str, ...] = ()
     """Further top-level folders that are writable, such as /logs or /tests."""
     readonly: tuple[Path, ...] = ()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evalkit.scoring.estimate import CURVE_DRAWS, bounds, mean, pool_values, ratio, shown
+from evalkit.scoring.estimate import bounds, mean, points_text, ratio, shown
 from evalkit.scoring.metric import Metric
 from evalkit.scoring.per_task import Brought, Largest, Means, Places, Pool, Ratios
+from evalkit.scoring.pool import draws_of, pool_draws, pool_values
 from evalkit.scoring.scored_trials import Unit
-from evalkit.stats.bootstrap import drawn_tasks, percentile_interval, seed_of, sums_interval
+from evalkit.stats.bootstrap import percentile_interval, seed_of, sums_interval
 from evalkit.stats.interval import Interval, Numbers, bounded_interval, unbounded_interval
 from evalkit.stats.permutation import sign_flip_p
 
@@ -125,33 +125,24 @@ def _of_pools(
     pairs = [(unit, places[units_a[unit]]) for unit in ours.points if units_a[unit] in places]
     if not pairs:
         return {ours.metric.name: Difference(a=None, b=None, value=None, n=0)}
-    told = [(_points_text(ours, a), _points_text(theirs, b)) for a, b in pairs]
-    flip = sorted((b, a) for a, b in told) < sorted(told)
-    order = sorted(range(len(pairs)), key=lambda i: told[i][::-1] if flip else told[i])
-    seed = seed_of(repr([told[i][::-1] if flip else told[i] for i in order]).encode())
-    first, second = _pair_values(ours, theirs, pairs)
-    draws = [
-        _pair_values(ours, theirs, [pairs[order[int(i)]] for i in rows])
-        for rows in (drawn_tasks(len(pairs), CURVE_DRAWS, seed) if len(pairs) > 1 else ())
-    ]
+    told = {pair: (points_text(ours, pair[0]), points_text(theirs, pair[1])) for pair in pairs}
+    flip = sorted((b, a) for a, b in told.values()) < sorted(told.values())
+    pairs.sort(key=lambda pair: told[pair][::-1] if flip else told[pair])
+    seed = seed_of(repr([told[pair][::-1] if flip else told[pair] for pair in pairs]).encode())
+    draws = draws_of(ours.metric, len(pairs), seed)
+    left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    first, second = pool_values(ours, left), pool_values(theirs, right)
+    drawn_a, drawn_b = pool_draws(ours, left, draws), pool_draws(theirs, right, draws)
     found: dict[str, Difference] = {}
     for name in dict.fromkeys([*first, *second]):
         a, b = first.get(name), second.get(name)
-        moved = [_minus(theirs_.get(name), ours_.get(name)) for ours_, theirs_ in draws]
-        several = np.array([math.nan if step is None else step for step in moved])
-        interval = percentile_interval(several) if len(several) else None
+        interval = None
+        if a is not None and b is not None and name in drawn_a and name in drawn_b:
+            moved = drawn_b[name] - drawn_a[name]
+            interval = percentile_interval(-moved if flip else moved, len(pairs))
+            interval = _flipped(interval) if flip else interval
         found[name] = _told(a=a, b=b, value=_minus(b, a), interval=interval, n=len(pairs))
     return found
-
-
-def _pair_values(
-    ours: Pool, theirs: Pool, pairs: Sequence[tuple[int, int]]
-) -> tuple[Mapping[str, float | None], Mapping[str, float | None]]:
-    return pool_values(ours, tuple(a for a, _ in pairs)), pool_values(theirs, tuple(b for _, b in pairs))
-
-
-def _points_text(pool: Pool, unit: int) -> str:
-    return repr([(point.value, point.label) for point in pool.points[unit]])
 
 
 def _ratio_difference(sums: Numbers) -> Numbers:

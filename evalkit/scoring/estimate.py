@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from evalkit.scoring.curves import curve
 from evalkit.scoring.metric import Metric, Shown
 from evalkit.scoring.per_task import OVER_TASKS, Brought, Largest, Means, Pool, Ratios
-from evalkit.stats.bootstrap import drawn_tasks, percentile_interval, seed_of, sums_interval
+from evalkit.scoring.pool import draws_of, pool_draws, pool_values
+from evalkit.stats.bootstrap import percentile_interval, seed_of, sums_interval
 from evalkit.stats.interval import (
     Interval,
     Numbers,
@@ -20,8 +19,6 @@ from evalkit.stats.interval import (
     bounded_ratio_interval,
     unbounded_interval,
 )
-
-CURVE_DRAWS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,27 +131,19 @@ def _estimate(
 def _of_pool(own: Pool) -> dict[str, Estimate]:
     if not own.points:
         return {own.metric.name: Estimate(None, None, None, 0, own.trials, own.unknown)}
-    values = pool_values(own, tuple(own.points))
-    drawn = [pool_values(own, units) for units in drawn_units(own)] if len(own.points) > 1 else []
+    told = {unit: points_text(own, unit) for unit in own.points}
+    units = sorted(told, key=lambda unit: told[unit])  # whatever the tasks are called
+    draws = draws_of(own.metric, len(units), seed_of("\n".join(told[unit] for unit in units).encode()))
+    drawn = pool_draws(own, units, draws)
     found: dict[str, Estimate] = {}
-    for name, value in values.items():
-        several = np.array([draw.get(name, math.nan) for draw in drawn], dtype=np.float64)
-        interval = None if value is None or not drawn else percentile_interval(several)
-        found[name] = _estimate(value, interval, own, len(own.points), None)
+    for name, value in pool_values(own, units).items():
+        interval = (
+            percentile_interval(drawn[name], len(units)) if value is not None and name in drawn else None
+        )
+        found[name] = _estimate(value, interval, own, len(units), None)
     return found
 
 
-def pool_values(own: Pool, units: tuple[int, ...]) -> Mapping[str, float | None]:
-    """What the curve gives for the points of these units, each as often as it is named."""
-    points = tuple(itertools.chain.from_iterable(own.points[unit] for unit in units))
-    return curve(own.metric, points)
-
-
-def drawn_units(own: Pool) -> list[tuple[int, ...]]:
-    """Draws of tasks, seeded by their points, whatever the tasks are called."""
-    told = {
-        unit: repr([(point.value, point.label) for point in points]) for unit, points in own.points.items()
-    }
-    units = sorted(told, key=lambda unit: told[unit])
-    seed = seed_of("\n".join(told[unit] for unit in units).encode())
-    return [tuple(units[int(i)] for i in rows) for rows in drawn_tasks(len(units), CURVE_DRAWS, seed)]
+def points_text(pool: Pool, unit: int) -> str:
+    """What a unit's points say, for an order that depends on nothing else."""
+    return repr([(point.value, point.label) for point in pool.points[unit]])

@@ -13,7 +13,7 @@ from evalkit.scoring.difference import Difference, differences
 from evalkit.scoring.grouping import By
 from evalkit.scoring.metric import Metric
 from evalkit.scoring.per_task import Places, brought
-from evalkit.scoring.quantity import Quantity, quantities, sources
+from evalkit.scoring.quantity import PASSED, Quantity, quantities, sources
 from evalkit.scoring.scored_trials import ScoredTrials, Unit
 from evalkit.scoring.summary import cells_of
 from evalkit.scoring.task_match import TaskMatch, match_tasks
@@ -48,7 +48,7 @@ class PairedFigure:
     difference: Difference
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairedCell:
     """Both agents in one arm, and in one group where groups were asked for."""
 
@@ -57,6 +57,8 @@ class PairedCell:
     tasks: int
     trials_a: int
     trials_b: int
+    unscored_a: int
+    unscored_b: int
     figures: Mapping[str, PairedFigure]
 
 
@@ -93,6 +95,8 @@ def compare(
     shared = [key for key in ours if key in theirs]
     refused = {key for key in shared if _differ(a.scored, b.scored, ours[key], "references")}
     told = [ours[key] for key in shared if key not in refused]
+    if not any(quantity.metric is not None and quantity.metric.curve == "pass^k" for quantity in told):
+        told.insert(0, Quantity(None, PASSED.name, PASSED))
     cells_a, cells_b = _cells(a, tasks, by), _cells(b, tasks, by)
     return Comparison(
         agent_a=a.agent,
@@ -110,10 +114,12 @@ def compare(
     )
 
 
-def _told(
-    scored: ScoredTrials, declared: Mapping[str, Sequence[Metric]]
-) -> dict[tuple[str | None, str], Quantity]:
-    return {(quantity.scorer, quantity.name): quantity for quantity in quantities(scored.stored, declared)}
+def _told(scored: ScoredTrials, declared: Mapping[str, Sequence[Metric]]) -> dict[tuple[str, str], Quantity]:
+    return {
+        (quantity.scorer, quantity.name): quantity
+        for quantity in quantities(scored.stored, declared)
+        if quantity.scorer is not None
+    }
 
 
 def _cells(side: Side, tasks: TaskMatch, by: By | None) -> dict[tuple[Arm, str | None], Places]:
@@ -131,7 +137,17 @@ def _cells(side: Side, tasks: TaskMatch, by: By | None) -> dict[tuple[Arm, str |
 
 def _cell(key: tuple[Arm, str | None], told: Sequence[Quantity], a: _Trials, b: _Trials) -> PairedCell:
     figures = {figure.name: figure for figure in _figures(told, a, b)}
-    return PairedCell(*key, len(a.units & b.units), len(a.places), len(b.places), figures)
+    arm, group = key
+    return PairedCell(
+        arm=arm,
+        group=group,
+        tasks=len(a.units & b.units),
+        trials_a=len(a.places),
+        trials_b=len(b.places),
+        unscored_a=int(a.scored.unscored[a.places].sum()),
+        unscored_b=int(b.scored.unscored[b.places].sum()),
+        figures=figures,
+    )
 
 
 def _figures(told: Sequence[Quantity], a: _Trials, b: _Trials) -> Iterator[PairedFigure]:

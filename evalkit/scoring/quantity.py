@@ -48,8 +48,8 @@ def quantities(
 ) -> tuple[Quantity, ...]:
     """Of scorers with stored metrics: what they declare in that order, then what is stored and not declared.
 
-    pass^1 comes first, by the graders' word, where no scorer tells it. A declared metric that nothing is stored of,
-    neither of itself nor of what it is computed from, is left out.
+    pass^1 comes first, by the graders' word, where no scorer tells it. A declared metric is left out that nothing is
+    stored of, neither of itself nor of what it is computed from.
     """
     found: list[Quantity] = []
     for scorer in [*(name for name in declared if name in stored), *sorted(set(stored) - set(declared))]:

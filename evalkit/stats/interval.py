@@ -4,10 +4,6 @@ The unit is the task, and the claim is about further tasks of the same kind: a t
 anything here is asked, so that more epochs never count as more tasks.
 """
 
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
-# (scipy has no types)
-
 from __future__ import annotations
 
 import math
@@ -16,7 +12,8 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, stdtrit
+
+from evalkit.stats.quantile import binomial_bound, student_quantile
 
 Numbers = NDArray[np.float64]
 LEVEL = 0.95
@@ -42,7 +39,7 @@ def unbounded_interval(values: Numbers, *, level: float = LEVEL) -> Interval | N
         return None
     mean = math.fsum(values) / n
     spread = math.sqrt(math.fsum((values - mean) ** 2) / (n - 1) / n)
-    reach = float(stdtrit(n - 1, (1 + level) / 2)) * spread
+    reach = student_quantile((1 + level) / 2, n - 1) * spread
     return Interval(mean - reach, mean + reach)
 
 
@@ -52,7 +49,9 @@ def bounded_interval(values: Numbers, low: float, high: float, *, level: float =
     Each end is a quantile of the Bayesian bootstrap with one imaginary task more that had the worst value, or the best:
     of sum(w_i x_i) + w_(n+1) * bound with w ~ Dirichlet(1, ..., 1) (Gaffke 2004; see `bounded_ratio_interval`). Of
     numbers that are only 0 and 1 it is Clopper and Pearson's. It never collapses: 8 tasks that all passed give
-    [0.63, 1]. None for fewer than two values. Raises ValueError for values out of the bounds.
+    [0.63, 1]. In simulations of 8 to 200 tasks with 1 and 4 epochs it held the truth in 95.5 to 100 % of runs, where
+    Student's fell to 24 % for easy tasks; docs/comparing.md has the figures. None for fewer than two values. Raises
+    ValueError for values out of the bounds.
     """
     if high <= low or len(values) < 2:
         return Interval(low, high) if len(values) >= 2 else None
@@ -85,9 +84,7 @@ def bounded_ratio_interval(parts: Numbers, wholes: Numbers, *, level: float = LE
 
 def _clopper_pearson(passed: int, n: int, level: float) -> Interval:
     tail = (1 - level) / 2
-    low = float(betaincinv(passed, n - passed + 1, tail)) if passed else 0.0
-    high = float(betaincinv(passed + 1, n - passed, 1 - tail)) if passed < n else 1.0
-    return Interval(low, high)
+    return Interval(binomial_bound(passed, n, tail), 1 - binomial_bound(n - passed, n, tail))
 
 
 def _low_end(parts: Numbers, wholes: Numbers, tail: float) -> float:

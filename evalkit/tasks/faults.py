@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from evalkit.tasks.paths import absolute_path
+from evalkit.tasks.pattern import checked
 from evalkit.tasks.section import Count, Flag, Seconds, Section
 
 FaultKind = Literal[
@@ -37,16 +36,6 @@ _ONLY_FOR = {
 _VARIANT_NAMES = frozenset({"clean", "twin"})
 
 
-def _regex(pattern: str) -> str:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"not a valid regular expression: {error}") from None
-    return pattern
-
-
 def _variant(fault_id: str) -> str:
     if fault_id in _VARIANT_NAMES:
         raise ValueError(f"{fault_id!r} is the name of another variant of every task")
@@ -57,7 +46,7 @@ class When(Section):
     """Which call a fault strikes: the `nth` call of `tool` (any, if None) whose arguments match."""
 
     tool: str | None = Field(default=None, min_length=1)
-    matches: Annotated[str, AfterValidator(_regex)] | None = None
+    matches: Annotated[str, AfterValidator(checked)] | None = None
     nth: Count = 1
 
 
@@ -90,6 +79,9 @@ class Fault(Section):
     def _fits_its_kind(self) -> Self:
         if self.times is not None and self.until is not None:
             raise ValueError(f"fault {self.id!r} has both times and until; keep one")
+        for name in ("until", "process", "canary"):
+            if "\0" in (getattr(self, name) or ""):
+                raise ValueError(f"fault {self.id!r}: {name} holds a zero byte")
         for name, kind in _ONLY_FOR.items():
             if getattr(self, name) and self.kind != kind:
                 raise ValueError(f"fault {self.id!r}: {name} belongs to {kind}, not to {self.kind}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,12 +47,13 @@ def cut(script: str) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def load_solution(stage: Stage) -> tuple[Piece, ...]:
-    """The pieces of a stage's solution/solve.sh.
+def load_solution(stage: Stage, names: Sequence[str] = ("solve.sh",)) -> tuple[Piece, ...]:
+    """The pieces of the first of these files that is in a stage's solution/; of the last one where none is.
 
-    Raises TaskError where the script is missing, unreadable or without commands.
+    Raises TaskError where that script is missing, unreadable or without commands.
     """
-    return _load(stage.solution_dir / "solve.sh")
+    paths = [stage.solution_dir / name for name in names]
+    return _load(next((path for path in paths if path.exists()), paths[-1]))
 
 
 def _load(path: Path) -> tuple[Piece, ...]:

@@ -60,7 +60,7 @@ class RunManifest:
     epochs: int | None = None
     limits: Mapping[str, Json] = field(default_factory=dict[str, Json])
     tasks: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    """By `suite/task`, what tasks declare that scores need: resource_args, milestones."""
+    """By `suite/task`, what tasks declare that scores need: answer, milestones, resource_args."""
     faults: tuple[Mapping[str, Json], ...] = ()
     """Fault plans."""
     policy: Mapping[str, Json] = field(default_factory=dict[str, Json])

@@ -99,7 +99,7 @@ def test_without_a_model_the_oracle_runs_and_says_so_loudly(command):
 
 def test_the_bundled_suites_are_listed(command):
     suites = json.loads(command("suite", "list", "--json").out)["suites"]
-    assert [(suite["name"], suite["tasks"]) for suite in suites] == [("core", 8)]
+    assert [(suite["name"], suite["tasks"]) for suite in suites] == [("core", 8), ("recovery", 8)]
 
 
 def test_a_suite_is_shown_with_its_tasks(command):

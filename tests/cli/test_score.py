@@ -76,3 +76,15 @@ def test_what_is_no_run_is_said(command) -> None:
     said = command("score", "nothing")
     assert said.code == 2
     assert "nothing" in said.err
+
+
+def test_what_was_scored_is_summed_up_and_grouped(command) -> None:
+    command("run", "core", "--task", "fix-*", "--out", "r")
+    said = command("score", "r", "--scorer", "success", "--by", "difficulty")
+    assert said.code == 0
+    assert "success" in said.out
+    assert "  easy" in said.out
+    assert "tool_calls" not in said.out
+    whole = json.loads(command("score", "r", "--json").out)
+    assert whole["agents"][0]["metrics"]["success"]["n"] == 2
+    assert command("score", "r", "--by", "dificulty").code == 2

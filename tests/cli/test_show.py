@@ -76,7 +76,7 @@ def test_metrics_are_shown_with_their_intervals_and_tasks(command, four):
 
 def test_json_says_what_each_number_rests_on(command, four):
     (agent,) = json.loads(command("show", str(four), "--json").out)["agents"]
-    assert list(agent["metrics"]) == ["pass^1", "success", "pass^2"]
+    assert list(agent["metrics"])[:2] == ["pass^1", "success"]
     found = agent["metrics"]["success"]
     assert (found["value"], found["n"], found["trials"], found["unknown"]) == (0.75, 4, 8, 0)
     assert found["low"] == pytest.approx(0.194, abs=0.001)

@@ -187,3 +187,30 @@ def run_inspect(tmp_path: Path, player: str) -> RunSuite:
         return run(f"inspect:{named}", *(models or (player,)), **flags)
 
     return start
+
+
+Variants = Mapping[str, tuple[Trial, list[Step]]]
+
+
+@pytest.fixture
+def play_faulted(
+    make_suite: MakeSuite, inspect_file: Callable[..., Path], tmp_path: Path, player: str, sandbox_kind: str
+) -> Callable[..., Variants]:
+    """Run one task whose [[metadata.evalkit.faults]] are `faults` with a model that makes these calls of bash, one a
+    turn, and then submits; what was recorded, by variant.
+    """
+
+    def play(faults: str, *lines: str, settings: str = "", **flags: object) -> Variants:
+        from evalkit.engine.inspect_objects import find
+
+        script = [[("bash", {"command": line})] for line in lines] + [[("submit", {"answer": ""})]]
+        code = f"SCRIPT = {script!r}\n@solver\ndef plain():\n    return generate()\n"
+        find(
+            f"{inspect_file(code)}@plain", ("solver",)
+        )  # Inspect knows the model once its file has been read
+        suite = make_suite(one={"task.toml": TOML + faults})
+        (tmp_path / "tools.toml").write_text(settings)
+        run = _runner(tmp_path, sandbox=sandbox_kind)(suite, player, tools=tmp_path / "tools.toml", **flags)
+        return {trial.variant: run.trial(trial.trial_id) for trial in run.rows()}
+
+    return play

@@ -13,7 +13,7 @@ def trial(model, status, *, epoch=1, checks=None, reward=None, message=None):
 
 
 def problems(*trials):
-    (finding,) = judge([("s", "t"), ("s", "t")], trials)
+    (finding,) = judge([("s", "t", "clean"), ("s", "t", "clean")], trials)
     return finding.problems
 
 
@@ -52,3 +52,40 @@ def test_what_is_unscored_proves_nothing():
 def test_what_is_missing_proves_nothing():
     assert "interrupted" in problems(oracle("passed", 1), nop("failed"))[0]
     assert "interrupted" in problems(oracle("passed", 1), oracle("passed", 2))[0]
+
+
+def faulted(model, status, fired=1):
+    return Trial(
+        run_id="r", trial_id=f"{model}f", suite="s", task_id="t", variant="flaky", epoch=1, agent=f"react/{model}",
+        model=f"scripted/{model}", status=status, faults_planned=1, faults_fired=fired,
+    )  # fmt: skip
+
+
+def fault_problems(*trials):
+    clean = (oracle("passed", 1), oracle("passed", 2), nop("failed"))
+    reasons = {"naivef": "nobody called"}
+    (finding,) = judge([("s", "t", "clean"), ("s", "t", "flaky")], (*clean, *trials), reasons)
+    return finding.problems
+
+
+def test_a_fault_is_proven_by_an_oracle_that_recovers_and_a_careless_solution_that_fails():
+    assert fault_problems(faulted("oracle", "passed"), faulted("naive", "failed")) == ()
+
+
+def test_a_fault_that_the_oracle_cannot_get_over_is_not_proven():
+    found = fault_problems(faulted("oracle", "failed"), faulted("naive", "failed"))
+    assert found == ("fault flaky: the oracle does not recover from it",)
+
+
+def test_a_fault_that_the_careless_solution_survives_is_not_proven():
+    found = fault_problems(faulted("oracle", "passed"), faulted("naive", "passed"))
+    assert "costs nobody anything" in found[0]
+
+
+def test_a_fault_that_did_not_fire_is_not_proven_and_the_finding_says_why():
+    found = fault_problems(faulted("oracle", "passed"), faulted("naive", "failed", fired=0))
+    assert found == ("fault flaky: it did not fire for naive: nobody called",)
+
+
+def test_a_fault_that_nobody_met_is_not_proven():
+    assert len(fault_problems()) == 2

@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalkit.errors import ConfigError
+from evalkit.scoring.curves import curve
 from evalkit.scoring.estimate import Estimate
 from evalkit.scoring.metric import Metric
+from evalkit.scoring.point import Point
 from evalkit.scoring.scored_trials import Column, LightTrial, ScoredTrials
 from evalkit.scoring.summary import Cell, Summary, summarise
 
@@ -356,3 +359,28 @@ def test_a_ratio_is_the_same_in_any_order(rows: list[tuple[str, int, int]], shuf
     shuffled = run_of([given_rows[i] for i in order], [trials[i] for i in order])
     declared = {"x": [*RATIO[:2], ratio]}
     assert told(summarise(shuffled, declared)) == told(summarise(run_of(given_rows, trials), declared))
+
+
+WAITED = Metric(name="m", meaning="steps to recover", aggregation="curve", curve="survival", low=0)
+
+
+def waited(labels: Sequence[str | None]) -> ScoredTrials:
+    scored = run_of(values(*((f"t{i}", None) for i in range(len(labels)))))
+    columns = {("x", "m"): Column(np.full(len(labels), math.nan), list(labels))}
+    return ScoredTrials(scored.trials, columns, scored.scored_by)
+
+
+TIMES = st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=1, max_size=4)
+
+
+@given(st.lists(TIMES, min_size=1, max_size=8))
+def test_survival_is_what_the_curve_says(tasks: list[list[tuple[int, bool]]]):
+    labels = [", ".join(f"{time}{'' if seen else '+'}" for time, seen in times) for times in tasks]
+    expected = curve(WAITED, [Point(f"t{i}", None, label) for i, label in enumerate(labels)])
+    summary = summarise(waited(labels), {"x": [WAITED]})
+    assert [told(summary, name).value for name in expected] == pytest.approx(list(expected.values()))
+
+
+def test_scores_that_no_curve_can_be_made_of_are_a_clear_error():
+    with pytest.raises(ConfigError, match="the scores of m cannot be summed up: 'soon' is no time"):
+        summarise(waited(["2, 3", "soon"]), {"x": [WAITED]})

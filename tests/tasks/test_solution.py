@@ -122,3 +122,17 @@ def test_each_step_has_a_solution_of_its_own(
     stages = load_task(path).stages
 
     assert [[piece.thought for piece in load_solution(stage)] for stage in stages] == [["one"], ["two"]]
+
+
+@pytest.mark.parametrize(
+    ("files", "thought"), [({}, "Careful."), ({"naive.sh": "# step: Careless.\nls\n"}, "Careless.")]
+)
+def test_the_first_of_several_solutions_that_is_there_is_taken(
+    write_task: Callable[..., Path], files: dict[str, str], thought: str
+) -> None:
+    both = {"solve.sh": "# step: Careful.\nls\n", **files}
+    path = write_task(files={f"solution/{name}": text for name, text in both.items()})
+
+    pieces = load_solution(load_task(path).stages[0], ("naive.sh", "solve.sh"))
+
+    assert [piece.thought for piece in pieces] == [thought]

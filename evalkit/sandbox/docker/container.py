@@ -128,6 +128,10 @@ def host_config(
         ],
         **_shared_memory(engine.version, whose),
     }
+    if environment.disks:
+        host["tmpfs"] = {
+            disk.path: f"size={disk.size_bytes},mode=1777,exec,nosuid,nodev" for disk in environment.disks
+        }
     if limits.cpus is not None:
         host["nano_cpus"] = int(min(limits.cpus, engine.version.cpus) * 1_000_000_000)
     if runtime is not None:

@@ -56,6 +56,8 @@ class Layout:
     """Host folders: path inside -> host folder."""
     hidden: tuple[str, ...]
     """Folders among what is shown of the host that are empty inside."""
+    disks: Mapping[str, int]
+    """Small disks of their own: path inside -> bytes."""
     env: Mapping[str, str]
     hostname: str
     uid: int
@@ -130,6 +132,8 @@ def options(layout: Layout, *, seccomp: int, info: int) -> list[str]:
     args += ["--proc", "/proc", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1", "--dev", "/dev"]
     for inside, outside in layout.mounts.items():
         args += ["--bind", str(outside), inside]
+    for inside, size in layout.disks.items():
+        args += ["--perms", "1777", "--size", str(size), "--tmpfs", inside]
     for inside, outside in layout.readonly.items():
         args += ["--ro-bind", str(outside), inside]
     for inside in layout.hidden:

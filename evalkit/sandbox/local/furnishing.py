@@ -75,6 +75,7 @@ def private_tops(environment: Environment) -> frozenset[str]:
     """
     tops: set[str] = set(ALWAYS)
     wanted = [environment.workdir, *environment.private, *(one.target for one in environment.files)]
+    wanted += [disk.path for disk in environment.disks]
     for path in wanted:
         parts = [part for part in path.split("/") if part not in {"", "."}]
         if not path.startswith("/") or ".." in parts or not parts or "\0" in path:
@@ -151,6 +152,14 @@ def readonly(tree: Tree, environment: Environment) -> dict[str, Path]:
                 pass
         found[str(path)] = path.resolve()
     return found
+
+
+def disks(tree: Tree, environment: Environment) -> dict[str, int]:
+    """The small disks: path inside -> bytes. Called before every start, as `readonly` is."""
+    for disk in environment.disks:
+        with tree.parent_of(f"{disk.path}/.", make=True, follow=False, replace=True):
+            pass
+    return {posixpath.normpath(disk.path): disk.size_bytes for disk in environment.disks}
 
 
 def variables(environment: Environment, user: etc.User) -> dict[str, str]:

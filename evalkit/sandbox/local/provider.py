@@ -226,6 +226,7 @@ class LocalSandbox:
             stage=self._scratch.stage,
             readonly=furnishing.readonly(tree, self._environment),
             hidden=furnishing.hidden(self._environment),
+            disks=furnishing.disks(tree, self._environment),
             env=self._variables,
             hostname=furnishing.HOSTNAME,
             uid=self._user.uid,

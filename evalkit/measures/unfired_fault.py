@@ -1,0 +1,18 @@
+"""Why did a planned fault not fire?"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Sequence
+
+from evalkit.trajectory.step import Event, Step
+
+
+def why_unfired(steps: Sequence[Step]) -> str:
+    """The reason that a trial's record gives."""
+    for step in reversed(steps):
+        if isinstance(step, Event) and step.event == "fault":
+            with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+                return str(json.loads(step.detail or "")["reason"])
+    return "the record does not say why"

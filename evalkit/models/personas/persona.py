@@ -1,0 +1,43 @@
+"""What is a scripted agent, and what does it play?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from evalkit.models.reply import Reply, Turn
+
+
+class Move(Protocol):
+    """One piece of a task's solution: what is thought, then what is run."""
+
+    @property
+    def thought(self) -> str:
+        """The reasoning before the call."""
+        ...
+
+    @property
+    def command(self) -> str:
+        """The shell line of the call."""
+        ...
+
+
+class Script(Protocol):
+    """Decides a persona's next reply from the conversation so far."""
+
+    def reply(self, conversation: Sequence[Turn]) -> Reply:
+        """The next generation."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """A scripted agent's name and how its script is made from a task's solution."""
+
+    name: str
+    summary: str
+    needs_solution: bool
+    make: Callable[[tuple[Move, ...]], Script]
+    solutions: tuple[str, ...] = ("solve.sh",)
+    """Which file of solution/ it plays: the first that is there."""

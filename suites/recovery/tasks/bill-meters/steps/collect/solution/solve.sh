@@ -1,0 +1,6 @@
+#!/bin/sh
+# step: I read the meters into the file.
+./meters read > readings.csv
+
+# step: I look at what came.
+cat readings.csv

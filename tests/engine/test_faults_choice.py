@@ -1,0 +1,119 @@
+"""Which faults are planned: a task's own, a plan file's, or none; what is wrong in a plan is said with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalkit.engine.prepare import RunFlags, prepare
+from evalkit.errors import ConfigError, UsageError
+
+OWN = '\n[[metadata.evalkit.faults]]\nid = "own"\nkind = "empty"\n'
+PLAN = '[[faults]]\nid = "more"\nkind = "timeout"\nfast = true\ntasks = "o*"\n'
+
+
+@pytest.fixture
+def planned(make_suite, tmp_path, monkeypatch):
+    """The variants of the tasks `one` and `two`, of which `one` has a fault; in a project that says `toml`."""
+    from textwrap import dedent
+
+    monkeypatch.chdir(tmp_path)
+    head = dedent("""\
+        schema_version = "1.4"
+        artifacts = ["/app/out"]
+        [environment]
+        network_mode = "no-network"
+        """)
+
+    def plan(own: str = OWN, toml: str = "", **flags):
+        suite = make_suite(one={"task.toml": head + own}, two={})
+        (tmp_path / "evalkit.toml").write_text(toml)
+        asked = RunFlags(suites=(str(suite),), models=("scripted/oracle",), **flags)
+        return [(trial.task.id, trial.variant, trial.epoch) for trial in prepare(asked).plan]
+
+    return plan
+
+
+@pytest.fixture
+def plan_file(tmp_path):
+    def write(text: str) -> str:
+        (tmp_path / "plan.toml").write_text(text)
+        return str(tmp_path / "plan.toml")
+
+    return write
+
+
+def test_each_fault_of_a_task_is_a_variant_after_the_clean_one(planned):
+    assert planned(epochs=2) == [
+        ("one", "clean", 1),
+        ("one", "clean", 2),
+        ("one", "own", 1),
+        ("one", "own", 2),
+        ("two", "clean", 1),
+        ("two", "clean", 2),
+    ]
+
+
+def test_none_plans_the_clean_variants_alone(planned):
+    assert planned(faults="none") == [("one", "clean", 1), ("two", "clean", 1)]
+
+
+def test_a_plan_file_adds_its_faults_to_the_tasks_that_it_names(planned, plan_file):
+    assert planned(faults=plan_file(PLAN)) == [
+        ("one", "clean", 1),
+        ("one", "own", 1),
+        ("one", "more", 1),
+        ("two", "clean", 1),
+    ]
+
+
+def test_evalkit_toml_says_the_same_and_a_flag_beats_it(planned, plan_file):
+    plan_file(PLAN)
+    assert ("one", "more", 1) in planned(toml='[run]\nfaults = "plan.toml"\n')
+    assert ("one", "more", 1) not in planned(toml='[run]\nfaults = "plan.toml"\n', faults="none")
+    assert len(planned(toml='[run]\nfaults = "none"\n')) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "message"),
+    [
+        ('[[faults]]\nid = "x"\nkind = "emty"\n', ":3", "faults[0].kind: should be 'timeout', "),
+        (
+            '[[faults]]\nid = "x"\nkind = "empty"\nwhen = { nht = 1 }\n',
+            ":4",
+            "unknown key faults[0].when.nht",
+        ),
+        (PLAN.replace("o*", "nope"), ":5", "faults[0].tasks: none of the plan's faults is for any task"),
+        (PLAN.replace("more", "own"), ":2", "faults[0].id: the task 'one' already has a fault 'own'"),
+        (PLAN + PLAN, ":7", "faults[1].id: the task 'one' already has a fault 'more'"),
+        ("", "", "faults: this key is required"),
+        ("faults = []", ":1", "faults: should have at least 1 item"),
+        ("fault = 1\n" + PLAN, ":1", "unknown key fault"),
+        ("[[faults]\n", ":1", "not valid TOML"),
+    ],
+)
+def test_a_mistake_in_a_plan_names_file_and_key(planned, plan_file, text, where, message):
+    path = plan_file(text)
+    with pytest.raises(ConfigError) as caught:
+        planned(faults=path)
+    assert caught.value.where == path + where
+    assert caught.value.message.startswith(message)
+
+
+def test_a_plan_that_is_not_there_is_a_mistake(planned):
+    with pytest.raises(UsageError, match="there is no such fault plan"):
+        planned(faults="nowhere.toml")
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("/app", "the working directory /app lies in it"),
+        ("/app/out", "/app/out, which is graded, lies in it"),
+        ("/logs/x", "the sandbox needs it"),
+        ("/", "the sandbox needs it"),
+    ],
+)
+def test_a_disk_that_holds_what_is_needed_cannot_be_full(planned, path, why):
+    fault = f'\n[[metadata.evalkit.faults]]\nid = "full"\nkind = "disk_full"\npath = "{path}"\n'
+    with pytest.raises(ConfigError, match=why):
+        planned(own=fault)
