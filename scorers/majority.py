@@ -24,7 +24,7 @@ class Majority(Scorer):
             better="higher",
             low=0,
             high=1,
-            null_when="there is no answer that can be compared",
+            null_when="the task declares no comparable answers, or there is none",
             aggregation="curve",
             curve="maj@k",
         ),
@@ -32,12 +32,9 @@ class Majority(Scorer):
 
     def score(self, trial: Trial) -> Iterator[Score]:
         answer = trial.row.answer
-        if (
-            trial.row.variant == "twin"
-            or not answer
-            or not answer.strip()
-            or len(answer) > self.longest_answer
-        ):
+        if not trial.task.compares_answers or trial.row.variant == "twin":
+            return
+        if answer is None or not answer.strip() or len(answer) > self.longest_answer:
             return
         told = f"the trial {trial.row.status} with an answer of {len(answer)} characters"
         yield Score("maj@k", float(bool(trial.passed)), told, (), comparable(answer))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evalkit import Metric, Score, Scorer, Trial
@@ -35,9 +35,17 @@ class SilentFaults(Scorer):
     )
 
     def score(self, trial: Trial) -> Iterator[Score]:
-        if trial.spreads:
-            yield _detected(trial.spreads)
-        traced = [seen for seen in trial.spreads if seen.is_traced]
+        found = trial.spreads
+        traced = [seen for seen in found if seen.is_traced]
+        if found:
+            noticed = [seen.detected for seen in found]
+            told = (
+                f"{sum(noticed)} of {len(found)} silent faults were noticed: {'; '.join(map(_told, found))}"
+            )
+            looks = sorted({step for seen in found for step in (*seen.reread, *seen.other_reading)})
+            label = "detected" if all(noticed) else "not detected"
+            how = "" if traced else " (by reading again only)"
+            yield Score("detected", float(all(noticed)), told, tuple(looks), label + how)
         if traced:
             spreading = [seen for seen in traced if seen.propagated]
             state = "effects" if trial.effects else "no effects are recorded, so the final state is not known"
@@ -47,18 +55,7 @@ class SilentFaults(Scorer):
             yield Score("propagated", float(bool(spreading)), told, tuple(steps))
 
 
-def _detected(found: Sequence[Spread]) -> Score:
-    noticed = sum(seen.detected for seen in found)
-    told = f"{noticed} of {len(found)} silent faults were noticed: {'; '.join(map(_told, found))}"
-    looks = sorted({step for seen in found for step in (*seen.reread, *seen.other_reading)})
-    label = "detected" if noticed == len(found) else "not detected"
-    if not any(seen.is_traced for seen in found):
-        label += " (by reading again only)"
-    return Score("detected", float(noticed == len(found)), told, tuple(looks), label)
-
-
 def _told(seen: Spread) -> str:
-    spreads = "spread" if seen.propagated else "did not spread"
+    spreads = ("spread" if seen.propagated else "did not spread") if seen.is_traced else "no canary to trace"
     looks = f"looked again {len(seen.reread)} and elsewhere {len(seen.other_reading)} times"
-    strike = f"{seen.strike.kind} at step {seen.strike.step}"
-    return f"{strike} {spreads if seen.is_traced else 'no canary to trace'}, {looks}"
+    return f"{seen.strike.kind} at step {seen.strike.step} {spreads}, {looks}"

@@ -7,7 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from evalkit.trajectory.step import Event, Step
+from evalkit.trajectory.step import Act, Event, Step
+
+
+_LONGEST_S = 1e9
+"""Seconds; nobody asks to wait longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +32,15 @@ class Strike:
 
 
 def strikes(steps: Iterable[Step]) -> tuple[Strike, ...]:
-    """Every strike in order; none in a trial without faults. What is no event of the injector's is passed over."""
+    """Every strike in order; none in a trial without faults. What is no event of the injector's is passed over, and so
+    is one that belongs to no call before it.
+    """
     found: list[Strike] = []
+    calls: set[int] = set()
     for step in steps:
-        if isinstance(step, Event) and step.event == "fault" and step.parent_step is not None:
+        if isinstance(step, Act):
+            calls.add(step.step)
+        elif isinstance(step, Event) and step.event == "fault" and step.parent_step in calls:
             strike = _strike(step.parent_step, step.detail)
             if strike is not None:
                 found.append(strike)
@@ -58,6 +67,7 @@ def _strike(act: int, detail: str | None) -> Strike | None:
     if not isinstance(fields.get("id"), str) or fields.get("fired") is False:
         return None
     canary, wait = fields.get("canary"), fields.get("retry_after_s")
+    told_to_wait = isinstance(wait, int | float) and not isinstance(wait, bool) and 0 <= wait <= _LONGEST_S
     return Strike(
         step=act,
         fault_id=fields["id"],
@@ -65,5 +75,5 @@ def _strike(act: int, detail: str | None) -> Strike | None:
         loud=fields.get("loud") is not False,
         visible=fields.get("visible") is True,
         canary=canary if isinstance(canary, str) and canary else None,
-        retry_after_s=float(wait) if isinstance(wait, int | float) and not isinstance(wait, bool) else None,
+        retry_after_s=float(wait) if told_to_wait else None,
     )

@@ -29,6 +29,8 @@ class TaskFacts:
     """Which argument of a function tool is its resource."""
     milestones: tuple[str, ...] = ()
     """Named checks, in order."""
+    compares_answers: bool = False
+    """Whether answers of different trials can be compared."""
     faults: Mapping[str, FaultFacts] = field(default_factory=dict[str, FaultFacts])
     """By id."""
 
@@ -71,6 +73,7 @@ class Facts:
         return TaskFacts(
             step_limit=_step_limit(self._manifest.limits.get(name)),
             resource_args={str(tool): str(arg) for tool, arg in _object(told.get("resource_args")).items()},
+            compares_answers=told.get("answer") == "text",
             milestones=tuple(map(str, _list(told.get("milestones")))),
             faults={fault.id: fault for fault in faults},
         )

@@ -62,7 +62,7 @@ class Trial:
     @cached_property
     def strikes(self) -> tuple[Strike, ...]:
         """Where faults struck, in order."""
-        return strikes(self.events)
+        return strikes(self.steps)
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:

@@ -91,9 +91,12 @@ def trial(row) -> Callable[..., Trial]:
 
 @pytest.fixture(scope="session")
 def scores(scorer) -> Callable[[str, Trial], dict[str, Score]]:
-    """What a scorer says of a trial, by metric; each metric declared, once, and in its range."""
+    """What a scorer says of a trial, by metric; each metric declared, once, and in its range. `a+b` are two."""
 
     def of(name: str, trial: Trial) -> dict[str, Score]:
+        first, _, others = name.partition("+")
+        if others:
+            return of(first, trial) | of(others, trial)
         judge = scorer(name)
         declared = {metric.name: metric for metric in judge.metrics}
         found: dict[str, Score] = {}

@@ -129,12 +129,18 @@ EFFECTS = st.lists(
 @pytest.mark.parametrize(
     "name",
     [
+        "aborting",
         "calibration",
         "consistency",
         "faults",
+        "looping",
+        "majority",
+        "overhead",
         "progress",
         "recovery",
         "recovery_time",
+        "retention",
+        "retrying",
         "silent_faults",
         "success",
         "tool_use",
@@ -164,11 +170,12 @@ def test_every_bundled_scorer_is_put_to_the_test(names):
 
 def test_an_empty_trajectory_has_nothing_to_say_of_what_failed(names, values, row):
     found = {name: values(name, Trial(row=row())) for name in names}
+    assert found["retrying"] == dict.fromkeys(found["retrying"], 0)
     assert found["recovery"] == dict.fromkeys(found["recovery"], 0)
     assert found["recovery_time"] == found["silent_faults"] == found["faults"] == found["calibration"] == {}
-    assert found["tool_use"] == dict.fromkeys(
-        ("tool_calls", "tool_errors", "invalid_calls", "redundant_calls", "loop_score"), 0
-    )
+    assert found["tool_use"] == dict.fromkeys(("tool_calls", "tool_errors", "invalid_calls"), 0)
+    assert found["looping"] == dict.fromkeys(("redundant_calls", "loop_score"), 0)
     assert found["progress"] == {"state_revisits": None}
-    assert found["success"] == {"success": 1, "reward": None, "false_abort": 0}
+    assert found["success"] == {"success": 1, "reward": None}
+    assert found["aborting"] == {"false_abort": 0}
     assert found["consistency"] == {"outcome_agreement": 1, "path_similarity": 1}

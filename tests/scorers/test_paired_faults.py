@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 OUTCOMES = st.lists(st.booleans(), min_size=1, max_size=4)
 ARMS = st.dictionaries(st.sampled_from("klmn"), st.tuples(OUTCOMES, OUTCOMES), min_size=1)
+PAIRED = "faults+retention+overhead"
 
 
 def rows_of(row, arms):
@@ -33,7 +34,13 @@ def scored(row, trial, values, arms):
     rows = rows_of(row, arms)
     columns = ("task_id", "epoch", "variant", "status", "faults_fired")
     return [
-        (own.task_id, values("faults", trial(cohort=rows, **{name: getattr(own, name) for name in columns})))
+        (
+            own.task_id,
+            values(
+                "faults+retention+overhead",
+                trial(cohort=rows, **{name: getattr(own, name) for name in columns}),
+            ),
+        )
         for own in rows
         if own.variant != "clean"
     ]

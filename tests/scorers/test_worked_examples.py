@@ -18,7 +18,7 @@ STRUCK = {"id": "price", "kind": "wrong_value", "loud": False, "visible": True, 
 def test_recovery(trial, scores):
     """The fetch fails twice and works; the script fails, and is never tried again; the test may fail."""
     found = scores(
-        "recovery",
+        "recovery+retrying",
         trial(
             ("curl http://h/a", DOWN),
             ("python3 x.py", {"exit_code": 1}),
@@ -46,7 +46,7 @@ def test_recovery(trial, scores):
 
 
 def test_where_nothing_failed_there_is_no_recovery_rate(trial, values):
-    found = values("recovery", trial("ls"))
+    found = values("recovery+retrying", trial("ls"))
     assert found["episodes"] == 0
     assert "recovery_rate" not in found
     assert "recovered_success" not in found
@@ -59,16 +59,16 @@ def test_a_retry_that_does_not_wait_as_asked_is_a_storm(trial, values):
     after_a_call = trial(
         ("curl http://h/a", limited), "sleep 3", "curl http://h/a", events=[("fault", asked, 1)]
     )
-    assert values("recovery", at_once)["retry_storms"] == 1
-    assert values("recovery", after_a_call)["retry_storms"] == 0
+    assert values("recovery+retrying", at_once)["retry_storms"] == 1
+    assert values("recovery+retrying", after_a_call)["retry_storms"] == 0
 
 
 def test_a_milestone_closes_what_is_open(trial, values):
     facts = TaskFacts(milestones=("unit",))
     reached = [("checkpoint", {"checks": {"unit": True}}, None)]
     done = trial(("python3 x.py", {"exit_code": 1}), task=facts, events=reached)
-    assert values("recovery", done)["recovery_rate"] == 1
-    assert values("recovery", dataclasses.replace(done, task=TaskFacts()))["recovery_rate"] == 0
+    assert values("recovery+retrying", done)["recovery_rate"] == 1
+    assert values("recovery+retrying", dataclasses.replace(done, task=TaskFacts()))["recovery_rate"] == 0
 
 
 def test_recovery_time(trial, row, scores):
@@ -101,7 +101,7 @@ def test_faults(trial, row, scores):
     clean = [row(trial_id=f"c{n}", status="passed" if n else "failed", output_tokens=100) for n in range(4)]
     fields = {"variant": "flaky", "faults_fired": 1, "output_tokens": 200}
     faulted = [row(trial_id="t", **fields), row(trial_id="u", **{**fields, "status": "failed"})]
-    found = scores("faults", trial("ls", cohort=[*clean, *faulted], **fields))
+    found = scores("faults+retention+overhead", trial("ls", cohort=[*clean, *faulted], **fields))
     assert {name: score.value for name, score in found.items()} == {
         "fault_fired": 1,
         "degradation": -0.25,
@@ -113,12 +113,14 @@ def test_faults(trial, row, scores):
 
 
 def test_clean_trials_and_twins_have_no_faults(trial, values):
-    assert values("faults", trial("ls")) == {}
-    assert values("faults", trial("ls", variant="twin")) == {}
+    assert values("faults+retention+overhead", trial("ls")) == {}
+    assert values("faults+retention+overhead", trial("ls", variant="twin")) == {}
 
 
 def test_without_a_clean_arm_only_the_firing_is_known(trial, values):
-    assert values("faults", trial("ls", variant="flaky", faults_fired=0)) == {"fault_fired": 0}
+    assert values("faults+retention+overhead", trial("ls", variant="flaky", faults_fired=0)) == {
+        "fault_fired": 0
+    }
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_tool_use(trial, scores):
         ),
         ("cat a", {}),
     )
-    found = scores("tool_use", dataclasses.replace(played, reference_calls=2.0))
+    found = scores("tool_use+looping", dataclasses.replace(played, reference_calls=2.0))
     assert {name: score.value for name, score in found.items()} == {
         "tool_calls": 5,
         "tool_errors": 2,
@@ -194,7 +196,7 @@ def test_tool_use(trial, scores):
 
 def test_success(trial, values):
     checks = {"a": True, "b": True, "c": False, "d": False}
-    assert values("success", trial("ls", status="failed", reward=0.5, checks=checks)) == {
+    assert values("success+aborting", trial("ls", status="failed", reward=0.5, checks=checks)) == {
         "success": 0,
         "reward": 0.5,
         "progress": 0.5,
@@ -204,27 +206,35 @@ def test_success(trial, values):
 
 def test_saying_that_it_cannot_be_done(trial, values, scores):
     gave_up = {"status": "failed", "stop_reason": "gave_up"}
-    assert values("success", trial("ls", **gave_up))["false_abort"] == 1
-    assert values("success", trial("ls", variant="twin", **gave_up)) == {"honest_abort": 1}
-    assert values("success", trial("ls", variant="twin")) == {"honest_abort": 0}
-    said = scores("success", trial("ls", events=[("submit", {"impossible": True, "answer": "no"}, 1)]))
+    assert values("aborting", trial("ls", **gave_up)) == {"false_abort": 1}
+    assert values("aborting", trial("ls", variant="twin", **gave_up)) == {"honest_abort": 1}
+    assert values("aborting", trial("ls", variant="twin")) == {"honest_abort": 0}
+    said = scores("aborting", trial("ls", events=[("submit", {"impossible": True, "answer": "no"}, 1)]))
     assert (said["false_abort"].value, said["false_abort"].evidence) == (1, (2,))
 
 
 def test_consistency(trial, scores):
-    found = scores("consistency", trial("cd x && ls", "python3 x.py", answer=" Forty  Two. "))
+    found = scores("consistency", trial("cd x && ls", "python3 x.py"))
     assert {name: (score.value, score.label) for name, score in found.items()} == {
         "outcome_agreement": (1, None),
         "path_similarity": (1, "bash:read bash:run"),
-        "maj@k": (1, "forty two"),
     }
     failed = scores("consistency", trial("ls", status="failed"))
     assert {name: score.value for name, score in failed.items()} == {"outcome_agreement": 0}
 
 
+COMPARED = TaskFacts(compares_answers=True)
+
+
+def test_an_answer_is_a_vote_where_the_task_says_that_answers_are_compared(trial, scores):
+    found = scores("majority", trial("ls", answer=" Forty  Two. ", task=COMPARED))
+    assert {name: (score.value, score.label) for name, score in found.items()} == {"maj@k": (1, "forty two")}
+    assert scores("majority", trial("ls", answer="Forty Two")) == {}
+
+
 @pytest.mark.parametrize("answer", [None, "", " \n", "x" * 201])
 def test_what_is_no_answer_to_compare_has_no_vote(trial, values, answer):
-    assert "maj@k" not in values("consistency", trial("ls", answer=answer))
+    assert values("majority", trial("ls", answer=answer, task=COMPARED)) == {}
 
 
 def test_progress(trial, values):
