@@ -140,7 +140,6 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Run suites in sandboxes and record every step."""
-    from evalkit.cli.outcome import running
     from evalkit.cli.splitting import split
     from evalkit.engine.prepare import RunFlags, prepare
 
@@ -173,8 +172,7 @@ def run(
     if dry_run:
         _show_plan(prepared, json=json)
         return
-    with running(ctx, prepared.out):
-        _start(prepared, json=json)
+    _start(ctx, prepared, json=json)
 
 
 def _announce(prepared: Prepared) -> None:
@@ -196,18 +194,19 @@ def _show_plan(prepared: Prepared, *, json: bool) -> None:
         print_plan(prepared)
 
 
-def _start(prepared: Prepared, *, json: bool) -> None:
-    from evalkit.cli.outcome import end_run
+def _start(ctx: typer.Context, prepared: Prepared, *, json: bool) -> None:
+    from evalkit.cli.outcome import end_run, running
     from evalkit.cli.progress import live_progress
     from evalkit.project import find_project
     from evalkit.scoring.registry import find_scorers
 
-    scorers = find_scorers(find_project())
-    with live_progress(total=len(prepared.plan)) as progress:
-        from evalkit.engine.start import start
+    with running(ctx, prepared.out):
+        scorers = find_scorers(find_project())
+        with live_progress(total=len(prepared.plan)) as progress:
+            from evalkit.engine.start import start
 
-        result = start(prepared, progress)
-    end_run(result, scorers, json=json)
+            result = start(prepared, progress)
+        end_run(result, scorers, json=json)
 
 
 def _arguments(given: list[str] | None) -> dict[str, Json]:
