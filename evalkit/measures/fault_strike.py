@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from evalkit.trajectory.step import Act, Event, Step
 
-
 _LONGEST_S = 1e9
 """Seconds; nobody asks to wait longer."""
 
@@ -66,8 +65,7 @@ def _strike(act: int, detail: str | None) -> Strike | None:
     fields = cast("dict[str, Any]", told)
     if not isinstance(fields.get("id"), str) or fields.get("fired") is False:
         return None
-    canary, wait = fields.get("canary"), fields.get("retry_after_s")
-    told_to_wait = isinstance(wait, int | float) and not isinstance(wait, bool) and 0 <= wait <= _LONGEST_S
+    canary = fields.get("canary")
     return Strike(
         step=act,
         fault_id=fields["id"],
@@ -75,5 +73,12 @@ def _strike(act: int, detail: str | None) -> Strike | None:
         loud=fields.get("loud") is not False,
         visible=fields.get("visible") is True,
         canary=canary if isinstance(canary, str) and canary else None,
-        retry_after_s=float(wait) if told_to_wait else None,
+        retry_after_s=_seconds(fields.get("retry_after_s")),
     )
+
+
+def _seconds(wait: object) -> float | None:
+    """None for what is no time that anybody asks to wait."""
+    if isinstance(wait, int | float) and not isinstance(wait, bool) and 0 <= wait <= _LONGEST_S:
+        return float(wait)
+    return None
