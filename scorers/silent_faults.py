@@ -39,9 +39,8 @@ class SilentFaults(Scorer):
         traced = [seen for seen in found if seen.is_traced]
         if found:
             noticed = [seen.detected for seen in found]
-            told = (
-                f"{sum(noticed)} of {len(found)} silent faults were noticed: {'; '.join(map(_told, found))}"
-            )
+            details = "; ".join(map(_told, found))
+            told = f"{sum(noticed)} of {len(found)} silent faults were noticed: {details}"
             looks = sorted({step for seen in found for step in (*seen.reread, *seen.other_reading)})
             label = "detected" if all(noticed) else "not detected"
             how = "" if traced else " (by reading again only)"

@@ -77,8 +77,8 @@ def _strike(act: int, detail: str | None) -> Strike | None:
     )
 
 
-def _seconds(told: object) -> float | None:
-    """None for what nobody can wait for."""
-    if isinstance(told, bool) or not isinstance(told, int | float) or not 0 <= told <= _LONGEST_S:
-        return None
-    return float(told)
+def _seconds(wait: object) -> float | None:
+    """None for what is no time that anybody asks to wait."""
+    if isinstance(wait, int | float) and not isinstance(wait, bool) and 0 <= wait <= _LONGEST_S:
+        return float(wait)
+    return None

@@ -30,7 +30,7 @@ class TaskFacts:
     milestones: tuple[str, ...] = ()
     """Named checks, in order."""
     compares_answers: bool = False
-    """Whether answers of different trials can be compared."""
+    """Whether the task declares that the answers of its trials can be compared."""
     faults: Mapping[str, FaultFacts] = field(default_factory=dict[str, FaultFacts])
     """By id."""
 
@@ -65,6 +65,7 @@ class Facts:
     def _read(self, suite: str, task_id: str) -> TaskFacts:
         name = f"{suite}/{task_id}"
         told = _object(self._manifest.tasks.get(name))
+        answer = told.get("answer")
         faults = [
             _fault(fault)
             for fault in self._manifest.faults
@@ -73,7 +74,7 @@ class Facts:
         return TaskFacts(
             step_limit=_step_limit(self._manifest.limits.get(name)),
             resource_args={str(tool): str(arg) for tool, arg in _object(told.get("resource_args")).items()},
-            compares_answers=told.get("answer") == "text",
+            compares_answers=isinstance(answer, str) and bool(answer),
             milestones=tuple(map(str, _list(told.get("milestones")))),
             faults={fault.id: fault for fault in faults},
         )

@@ -1,0 +1,32 @@
+"""What a manifest says of a task, as scorers see it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from evalkit.scoring.facts import Facts
+from evalkit.trajectory.manifest import RunManifest
+
+NOON = datetime(2025, 1, 2, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("told", "compares"),
+    [
+        ({"answer": "text"}, True),
+        ({"answer": None}, False),
+        ({"answer": ""}, False),
+        ({"answer": True}, False),
+        ({}, False),
+        ("text", False),
+    ],
+)
+def test_answers_are_compared_where_the_task_declares_one(told, compares) -> None:
+    manifest = RunManifest(run_id="r", created_at=NOON, tasks={"s/x": told})
+    assert Facts(manifest).of("s", "x").compares_answers is compares
+
+
+def test_a_task_of_which_nothing_is_said_compares_nothing() -> None:
+    assert not Facts(RunManifest(run_id="r", created_at=NOON)).of("s", "x").compares_answers
