@@ -6,17 +6,23 @@ One run of the bundled suite `recovery` for each kind of sandbox; every expectat
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 import evalkit
+from evalkit.cli.summing import run_scores
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.prepare import RunFlags, prepare
 from evalkit.engine.start import start
+from evalkit.project import find_project
+from evalkit.scoring.paired import Side, compare
+from evalkit.scoring.registry import find_scorers
+from evalkit.scoring.running import score_run
 from evalkit.tasks.faults import Fault, FaultKind
 from evalkit.tasks.suite import load_suite
 from evalkit.trajectory.reader import Run
@@ -74,70 +80,40 @@ KINDS: Mapping[FaultKind, tuple[str, str]] = {
 """Of each kind the variant that the table is about."""
 KINDS_OF = {variant: kind for kind, variant in KINDS.items()}
 
+REPEATING = ("oracle", "recoverer", "repeater", "stormer")
+GIVING_UP = ("naive", "quitter", "believer", "hint-needer")
 SELF_READING = dict.fromkeys(("oracle", "repeater", "quitter", "stormer", "hint-needer"), passed())
 BELIEVING = dict.fromkeys(("naive", "believer"), lost())
 TRACED = dict.fromkeys(("naive", "believer"), lost(spread=True))
 
 TABLE: Mapping[FaultKind, Mapping[str, Did]] = {
     "timeout": {
-        "oracle": passed(failed=1, again=1),
-        "naive": lost(failed=1),
-        "recoverer": passed(failed=1, again=1),
-        "repeater": passed(failed=1, again=1),
-        "quitter": lost(failed=1),
-        "stormer": passed(failed=1, again=1),
-        "believer": lost(failed=1),
-        "hint-needer": lost(failed=1),
+        **dict.fromkeys(REPEATING, passed(failed=1, again=1)),
+        **dict.fromkeys(GIVING_UP, lost(failed=1)),
     },
     "error_500": {
-        "oracle": passed(failed=2, again=2),
-        "naive": lost(failed=2),
-        "recoverer": passed(failed=2, again=2),
-        "repeater": passed(failed=2, again=2),
+        **dict.fromkeys(REPEATING, passed(failed=2, again=2)),
+        **dict.fromkeys(GIVING_UP, lost(failed=2)),
         "quitter": lost(failed=1),
-        "stormer": passed(failed=2, again=2),
-        "believer": lost(failed=2),
-        "hint-needer": lost(failed=2),
     },
     "rate_limit": {
-        "oracle": passed(failed=1, again=1, waited=True),
-        "naive": lost(failed=1),
-        "recoverer": passed(failed=1, again=1, waited=True),
+        **dict.fromkeys(("oracle", "recoverer"), passed(failed=1, again=1, waited=True)),
         "repeater": lost(failed=3, again=2),
-        "quitter": lost(failed=1),
         "stormer": lost(failed=10, again=9),
-        "believer": lost(failed=1),
-        "hint-needer": lost(failed=1),
+        **dict.fromkeys(GIVING_UP, lost(failed=1)),
     },
     "permission": {
-        "oracle": passed(failed=2, again=2),
-        "naive": lost(failed=1),
-        "recoverer": passed(failed=2, again=2),
-        "repeater": passed(failed=2, again=2),
-        "quitter": lost(failed=1),
-        "stormer": passed(failed=2, again=2),
-        "believer": lost(failed=1),
-        "hint-needer": lost(failed=1),
+        **dict.fromkeys(REPEATING, passed(failed=2, again=2)),
+        **dict.fromkeys(GIVING_UP, lost(failed=1)),
     },
     "disk_full": {
-        "oracle": passed(failed=1, again=1),
-        "naive": lost(failed=1),
-        "recoverer": passed(failed=1, again=1),
-        "repeater": passed(failed=1, again=1),
-        "quitter": lost(failed=1),
-        "stormer": passed(failed=1, again=1),
-        "believer": lost(failed=2),
-        "hint-needer": lost(failed=2),
+        **dict.fromkeys(REPEATING, passed(failed=1, again=1)),
+        **dict.fromkeys(("naive", "quitter"), lost(failed=1)),
+        **dict.fromkeys(("believer", "hint-needer"), lost(failed=2)),
     },
     "process_killed": {
-        "oracle": passed(failed=1, again=1),
-        "naive": lost(failed=1),
-        "recoverer": passed(failed=1, again=1),
-        "repeater": passed(failed=1, again=1),
-        "quitter": lost(failed=1),
-        "stormer": passed(failed=1, again=1),
-        "believer": lost(failed=1),
-        "hint-needer": lost(failed=1),
+        **dict.fromkeys(REPEATING, passed(failed=1, again=1)),
+        **dict.fromkeys(GIVING_UP, lost(failed=1)),
     },
     # What nobody can see: who reads for himself is right, who believes is wrong, who reads twice finds out.
     "partial": {**SELF_READING, **BELIEVING, "recoverer": passed(again=2)},
@@ -146,6 +122,81 @@ TABLE: Mapping[FaultKind, Mapping[str, Did]] = {
     "schema_drift": {**SELF_READING, **TRACED, "recoverer": passed(again=2)},
     "garbled": {**SELF_READING, **TRACED, "recoverer": passed(again=2)},
     "wrong_value": {**SELF_READING, **TRACED, "recoverer": passed(again=2)},
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the bundled scorers say of one trial."""
+
+    recovery_rate: float | None = None
+    """None where nothing failed."""
+    retries: int = 0
+    futile_repeats: int = 0
+    retry_storms: int = 0
+    abandoned: int = 0
+    detected: float | None = None
+    """None where nothing false was shown."""
+    propagated: float | None = None
+    """None where nothing false was shown that can be traced."""
+
+
+AT_ONCE, LATER = Measured(recovery_rate=1, retries=1), Measured(recovery_rate=1, retries=2)
+"""Right: what passes by itself is tried again until it has passed."""
+LEFT = Measured(recovery_rate=0, abandoned=1)
+"""Nothing of the kind was tried again."""
+NEXT_ONE = Measured(recovery_rate=1)
+"""No call was repeated; a later one of the same intent went well."""
+STUBBORN = Measured(recovery_rate=1, futile_repeats=1)
+"""A refusal was met with the very same call, in vain once, before the second one was granted."""
+SPREADS, OVERLOOKED, FINDS_OUT = (
+    Measured(detected=0, propagated=1),
+    Measured(detected=0),
+    Measured(detected=1),
+)
+TRACEABLE = {
+    **dict.fromkeys(
+        ("oracle", "repeater", "quitter", "stormer", "hint-needer"), Measured(detected=0, propagated=0)
+    ),
+    **dict.fromkeys(("naive", "believer"), SPREADS),
+    "recoverer": Measured(detected=1, propagated=0),
+}
+UNTRACEABLE = {**dict.fromkeys(PERSONAS, OVERLOOKED), "recoverer": FINDS_OUT}
+
+MEASURED: Mapping[FaultKind, Mapping[str, Measured]] = {
+    "timeout": {
+        **dict.fromkeys(REPEATING, AT_ONCE),
+        **dict.fromkeys(GIVING_UP, LEFT),
+    },
+    # Who goes on to the next page of orders asks the same program, twice in vain and then with success.
+    "error_500": {
+        **dict.fromkeys(REPEATING, LATER),
+        **dict.fromkeys(("naive", "believer", "hint-needer"), NEXT_ONE),
+        "quitter": LEFT,
+    },
+    "rate_limit": {
+        **dict.fromkeys(("oracle", "recoverer"), AT_ONCE),
+        "repeater": Measured(recovery_rate=0, retries=2, retry_storms=1),
+        "stormer": Measured(recovery_rate=0, retries=9, retry_storms=1),
+        **dict.fromkeys(GIVING_UP, LEFT),
+    },
+    "permission": {
+        **dict.fromkeys(REPEATING, STUBBORN),
+        **dict.fromkeys(("naive", "believer", "hint-needer"), NEXT_ONE),
+        "quitter": LEFT,
+    },
+    "disk_full": {
+        **dict.fromkeys(REPEATING, NEXT_ONE),
+        **dict.fromkeys(("naive", "quitter"), LEFT),
+        **dict.fromkeys(("believer", "hint-needer"), Measured(recovery_rate=0, abandoned=2)),
+    },
+    "process_killed": {**dict.fromkeys(PERSONAS, NEXT_ONE), "quitter": LEFT},
+    "partial": UNTRACEABLE,
+    "stale": UNTRACEABLE,
+    "empty": UNTRACEABLE,
+    "schema_drift": TRACEABLE,
+    "garbled": TRACEABLE,
+    "wrong_value": TRACEABLE,
 }
 
 
@@ -215,9 +266,23 @@ def trials(run: Run) -> Trials:
     return trials_of(run)
 
 
+@pytest.fixture(scope="module")
+def measured(run: Run) -> dict[str, Measured]:
+    """What scorers say of each trial."""
+    path = Path(run.path)
+    assert not score_run(path, find_scorers(find_project())).failed
+    names = {field.name for field in fields(Measured)}
+    rows = evalkit.load(path).scores.to_table(["trial_id", "metric", "value"]).to_pylist()
+    values: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        if row["metric"] in names:
+            values[row["trial_id"]][row["metric"]] = row["value"]
+    return {trial_id: Measured(**own) for trial_id, own in values.items()}
+
+
 def test_the_table_is_about_every_kind_and_every_persona() -> None:
-    assert set(TABLE) == set(KINDS) == set(get_args(FaultKind))
-    assert all(set(row) == set(PERSONAS) for row in TABLE.values())
+    assert set(TABLE) == set(MEASURED) == set(KINDS) == set(get_args(FaultKind))
+    assert all(set(row) == set(PERSONAS) for row in (*TABLE.values(), *MEASURED.values()))
     assert all(FAULTS[variant].kind == kind for kind, variant in KINDS.items())
 
 
@@ -230,6 +295,26 @@ def test_each_agent_does_under_each_kind_of_fault_what_it_is_made_for(
     }
     assert ran == {persona: TABLE[kind][persona] for persona in ran}
     assert set(ran) >= set(IN_DOCKER)
+
+
+@pytest.mark.parametrize("kind", MEASURED)
+def test_scorers_say_of_each_agent_exactly_what_it_did(
+    trials: Trials, measured: dict[str, Measured], kind: FaultKind
+) -> None:
+    said = {
+        persona: measured[trial.trial_id]
+        for (*variant, persona), (trial, _) in trials.items()
+        if tuple(variant) == KINDS[kind]
+    }
+    assert said == {persona: MEASURED[kind][persona] for persona in said}
+    assert set(said) >= set(IN_DOCKER)
+
+
+def test_of_clean_trials_scorers_say_that_nothing_went_wrong(
+    trials: Trials, measured: dict[str, Measured]
+) -> None:
+    clean = [measured[trial.trial_id] for (_, variant, _), (trial, _) in trials.items() if variant == "clean"]
+    assert set(clean) == {Measured()}
 
 
 def test_without_faults_everybody_passes_and_nothing_fails(trials: Trials) -> None:
@@ -283,9 +368,18 @@ def test_a_hint_makes_the_difference_for_who_needs_one(tmp_path: Path, local_sup
         for kind in ("timeout", "error_500", "rate_limit", "permission", "disk_full", "process_killed")
     }
     outcomes: dict[str, set[str]] = {}
+    sides: dict[str, Side] = {}
     for style in ("plain", "structured"):
         settings = tmp_path / f"{style}.toml"
         settings.write_text(f'errors = "{style}"\n')
         run = play(tmp_path / style, ("hint-needer",), loud, sandbox="local", tools=settings)
         outcomes[style] = {trial.status for trial, _ in trials_of(run).values() if trial.variant != "clean"}
+        score_run(Path(run.path), find_scorers(find_project()))
+        scored, declared = run_scores(evalkit.load(run.path))
+        sides[style] = Side(scored, run.rows()[0].agent)
     assert outcomes == {"plain": {"failed"}, "structured": {"passed"}}
+    compared = compare(sides["plain"], sides["structured"], declared)
+    success = {cell.arm: cell.figures["success"].difference for cell in compared.cells}
+    assert (success["clean"].value, success["clean"].higher) == (0, 0)
+    assert (success["faulted"].a, success["faulted"].b, success["faulted"].higher) == (0, 1, 6)
+    assert success["faulted"].p == pytest.approx(2 / 2**6)
