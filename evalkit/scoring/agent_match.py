@@ -65,11 +65,26 @@ def _some(
 
 
 def _known(agent: str, agents: Sequence[str], run: str) -> str:
-    if agent not in agents:
+    """The id itself, or the only one that has it between slashes, as `recoverer` is in `react/scripted/recoverer`."""
+    if agent in agents:
+        return agent
+    having = [other for other in agents if agent and f"/{agent}/" in f"/{other}/"]
+    if len(having) == 1:
+        return having[0]
+    if having:
         raise UsageError(
-            f"run {run} has no agent {agent!r}", hint=f"{nearest(agent, agents)} It has {_listed(agents)}."
+            f"{agent!r} may be any of these agents of run {run}: {_listed(having)}", hint="Give the whole id."
         )
-    return agent
+    raise UsageError(f"run {run} has no agent {agent!r}", hint=_hint(agent, agents))
+
+
+def _hint(agent: str, agents: Sequence[str]) -> str:
+    near = nearest(agent, agents)
+    return (
+        f"{near} It has {_listed(agents)}."
+        if near.startswith("Did you mean")
+        else f"It has {_listed(agents)}."
+    )
 
 
 def _listed(agents: Sequence[str]) -> str:

@@ -277,7 +277,7 @@ def check_folder(run: Path) -> None:
     names = {path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file()}
     expected = (
         r"run\.json|(trials|steps|effects)/compact-\d{6}\.parquet|artifacts/[0-9a-f]{2}/[0-9a-f]{62}"
-        r"|artifacts/inspect/[^/.][^/]*\.eval"
+        r"|artifacts/inspect/[^/.][^/]*\.eval|scores/scores-[a-z_]+-[0-9a-f]{16}\.parquet"
     )
     assert [name for name in names if not re.fullmatch(expected, name)] == []
     assert len(list((run / "trials").iterdir())) == len(list((run / "steps").iterdir())) == 1
