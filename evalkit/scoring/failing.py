@@ -23,7 +23,7 @@ class ScorerFailure:
     """File and line."""
 
 
-def failure_of(scorer: str, trial_id: str, error: Exception) -> ScorerFailure:
+def failure_of(scorer: str, trial_id: str, error: BaseException) -> ScorerFailure:
     """Attribute what a scorer raised."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else None

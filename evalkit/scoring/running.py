@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 from evalkit.scoring.cohort import Cohort
 from evalkit.scoring.facts import Facts
@@ -73,7 +74,7 @@ def _rows(
         for named in scorers:
             try:
                 scores = trial_scores(named, trial)
-            except Exception as error:  # noqa: BLE001  the boundary: it is told with scorer, trial and step
+            except (Exception, SystemExit) as error:  # noqa: BLE001  the boundary: it is told with scorer, trial and step
                 scored.note(failure_of(named.name, row.trial_id, error))
                 continue
             for score in scores:
@@ -113,6 +114,9 @@ def _completed(metric: Metric, score: Score | None, trial: Trial) -> Score:
 def _check(score: Score, declared: dict[str, Metric], given: dict[str, Score], last: int) -> None:
     if not isinstance(score, Score):  # pyright: ignore[reportUnnecessaryIsInstance]  it is the user's code
         raise InvalidScore(f"{score!r} is no evalkit.Score")
+    wrong = _wrong_field(score)
+    if wrong is not None:
+        raise InvalidScore(wrong)
     metric = declared.get(score.metric)
     if metric is None:
         raise InvalidScore(f"the metric {score.metric!r} is not declared in `metrics`")
@@ -126,6 +130,23 @@ def _check(score: Score, declared: dict[str, Metric], given: dict[str, Score], l
         raise InvalidScore(
             f"{score.metric}: the evidence names step {missing}, which the trial does not have"
         )
+
+
+def _wrong_field(score: Score) -> str | None:
+    """What of a score is of a type that cannot be stored."""
+    fields = cast(
+        "dict[str, object]", {name: getattr(score, name) for name in ("reason", "label", "evidence")}
+    )
+    if not isinstance(fields["reason"], str):
+        return f"{score.metric}: the reason is no text: {fields['reason']!r}"
+    if not isinstance(fields["label"], str | None):
+        return f"{score.metric}: the label is no text: {fields['label']!r}"
+    evidence = fields["evidence"]
+    if not isinstance(evidence, tuple) or not all(
+        type(step) is int for step in cast("tuple[object, ...]", evidence)
+    ):
+        return f"{score.metric}: the evidence is no tuple of step numbers"
+    return None
 
 
 def _row(named: Named, trial: Trial, score: Score, now: datetime) -> ScoreRow:

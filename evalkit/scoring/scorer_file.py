@@ -6,8 +6,9 @@ import hashlib
 import importlib.util
 import sys
 import traceback
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import cast
 
 from evalkit.errors import ConfigError, UsageError
@@ -74,9 +75,17 @@ def _problem(scorer: Scorer) -> str | None:
     return None if isinstance(version, str) and version else "has no version: a text, such as '1'"
 
 
+class _Source(SourceFileLoader):
+    """Reads the file itself each time: bytecode that was kept of it may be of an earlier text of the same second."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        del fullname
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _module(path: Path) -> ModuleType:
     name = f"evalkit_scorer_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Source(name, str(path)))
     if spec is None or spec.loader is None:
         raise UsageError(
             "this is no file of a scorer", where=str(path), hint="A scorer is one file, NAME.py."
@@ -85,7 +94,7 @@ def _module(path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses look there for the module that they are made in
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise ConfigError(
             f"this scorer cannot be loaded: {type(error).__name__}: {error}",
@@ -95,7 +104,7 @@ def _module(path: Path) -> ModuleType:
     return module
 
 
-def _line(error: Exception, path: Path) -> str:
+def _line(error: BaseException, path: Path) -> str:
     if isinstance(error, SyntaxError):
         return f":{error.lineno}" if error.lineno else ""
     lines = [

@@ -82,6 +82,10 @@ def test_a_scorer_fails_only_for_the_trials_for_which_it_raises(home, made, fini
             "m: the evidence names step 4, which the trial does not have",
         ),
         ("yield 3", "3 is no evalkit.Score"),
+        ('yield Score("m", 1, 7)', "m: the reason is no text: 7"),
+        ('yield Score("m", 1, "r", label=5)', "m: the label is no text: 5"),
+        ('yield Score("m", 1, "r", evidence=(0.5,))', "m: the evidence is no tuple of step numbers"),
+        ('yield Score("m", 1, "r", evidence=iter(()))', "m: the evidence is no tuple of step numbers"),
     ],
 )
 def test_what_a_scorer_may_not_give_is_told_and_not_stored(home, made, finished, rows, body, problem) -> None:
@@ -90,6 +94,11 @@ def test_what_a_scorer_may_not_give_is_told_and_not_stored(home, made, finished,
     scored = score_run(run, find_scorers(home.project))
     assert [f.message for f in scored.failures] == [f"InvalidScore: {problem}"]
     assert rows(run) == []
+
+
+def test_a_scorer_that_wants_to_end_the_program_fails_like_any_other(home, made, finished) -> None:
+    home.scorer("mine", "raise SystemExit(3)")
+    assert score_run(finished(made()), find_scorers(home.project)).failed == {"mine": 1}
 
 
 def test_scoring_again_replaces_the_named_scorers_rows_and_leaves_the_others(
