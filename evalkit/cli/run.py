@@ -171,8 +171,8 @@ def run(
     _announce(prepared)
     if dry_run:
         _show_plan(prepared, json=json)
-        return
-    _start(ctx, prepared, json=json)
+    else:
+        _start(ctx, prepared, json=json)
 
 
 def _announce(prepared: Prepared) -> None:
