@@ -167,7 +167,10 @@ def run(
         faults=faults,
         task_arguments=_arguments(task_arguments),
     )
-    prepared = prepare(flags)
+    _go(ctx, prepare(flags), dry_run=dry_run, json=json)
+
+
+def _go(ctx: typer.Context, prepared: Prepared, *, dry_run: bool, json: bool) -> None:
     _announce(prepared)
     if dry_run:
         _show_plan(prepared, json=json)
