@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Better = Literal["higher", "lower", "neither"]
-Aggregation = Literal["task_mean", "ratio_of_sums", "curve", "max"]
+Aggregation = Literal["task_mean", "ratio_of_sums", "ratio_of_means", "curve", "max"]
 Curve = Literal["pass^k", "pass@k", "maj@k", "agreement", "similarity", "survival", "calibration"]
 Shown = Literal["value", "exp", "expm1"]
 
@@ -34,7 +34,8 @@ class Metric:
     null_when: str | None = None
     """When a trial has no value, apart from being unscored; None: never."""
     aggregation: Aggregation = "task_mean"
-    """`task_mean`: over a task's epochs, then over tasks. `ratio_of_sums`: sum of `of[0]` / sum of `of[1]`.
+    """`task_mean`: over a task's epochs, then over tasks; where a task has several faults, over these in between.
+    `ratio_of_sums`: sum of `of[0]` / sum of `of[1]`, over trials that have both; `ratio_of_means`: of their task means.
     `curve`: as `curve` says, from the scores of `of[0]`, or of the metric itself. `max`: the largest of all trials."""
     of: tuple[str, ...] = ()
     """Metrics of the same scorer that this one is computed from."""
@@ -48,8 +49,8 @@ class Metric:
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None:
             raise ValueError(f"{self.name!r} is no name of a metric: lower-case letters, digits, _, @ and ^")
-        if self.aggregation == "ratio_of_sums" and len(self.of) != 2:
-            raise ValueError(f"{self.name}: a ratio of sums is `of` two metrics")
+        if self.aggregation in ("ratio_of_sums", "ratio_of_means") and len(self.of) != 2:
+            raise ValueError(f"{self.name}: a ratio is `of` two metrics")
         if (self.aggregation == "curve") != (self.curve is not None):
             raise ValueError(f"{self.name}: aggregation `curve` and a curve belong together")
         if self.low is not None and self.high is not None and self.low > self.high:
