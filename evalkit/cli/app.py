@@ -15,6 +15,7 @@ import typer
 
 from evalkit.cli.compare import compare
 from evalkit.cli.doctor import doctor
+from evalkit.cli.gate import gate
 from evalkit.cli.group import NearestMatch
 from evalkit.cli.init import init
 from evalkit.cli.interrupt import CODE, Interrupted, Interrupts, ReaderGone, end_at_once
@@ -59,6 +60,7 @@ app.command()(resume)
 app.command()(score)
 app.command()(show)
 app.command()(compare)
+app.command()(gate)
 app.add_typer(suite_app, name="suite")
 app.command()(doctor)
 app.command()(init)

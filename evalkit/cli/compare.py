@@ -36,6 +36,7 @@ def compare(
     """Compare the agents of two runs, or two agents of one, at the tasks that both tried."""
     from evalkit.cli.compare_table import comparison_as_json, print_comparison
     from evalkit.cli.console import print_json
+    from evalkit.cli.mapping import mapping
     from evalkit.cli.splitting import split
 
     if b is None and len(agent or ()) != 2:
@@ -43,7 +44,7 @@ def compare(
             "one run is compared with another, or two agents of one run with each other",
             hint=f"evalkit compare {a} OTHER_RUN, or: evalkit compare {a} --agent ONE --agent OTHER",
         )
-    compared = _compare(a, b or a, by=by, agents=agent or [], mapped=_mapping(map_ or []))
+    compared = _compare(a, b or a, by=by, agents=agent or [], mapped=mapping(map_ or []))
     metrics = split(metric, "--metric")
     compared.check(metrics)
     if json:
@@ -88,13 +89,3 @@ def _agents(scored: object) -> list[str]:
     from evalkit.scoring.scored_trials import ScoredTrials
 
     return sorted({trial.agent for trial in scored.trials}) if isinstance(scored, ScoredTrials) else []
-
-
-def _mapping(given: list[str]) -> dict[str, str]:
-    mapped: dict[str, str] = {}
-    for pair in given:
-        one, equals, other = pair.partition("=")
-        if not (one and equals and other):
-            raise UsageError(f"--map {pair!r} names no two agents", hint="Write --map A_ID=B_ID.")
-        mapped[one] = other
-    return mapped

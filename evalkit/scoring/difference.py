@@ -60,7 +60,7 @@ def differences(name: str, a: Side, b: Side, metric: Metric | None) -> Mapping[s
             return _of_pools(ours, units_a, theirs, units_b)
         if isinstance(ours, Pool) or isinstance(theirs, Pool):
             raise TypeError(f"{name} is a curve on one side only")
-        rows_a, rows_b = _shared(_named(ours.units, units_a), _named(theirs.units, units_b))
+        rows_a, rows_b = shared(named(ours.units, units_a), named(theirs.units, units_b))
         if not len(rows_a):
             return {name: Difference(a=None, b=None, value=None, n=0)}
         if isinstance(ours, Means) and isinstance(theirs, Means):
@@ -73,11 +73,12 @@ def differences(name: str, a: Side, b: Side, metric: Metric | None) -> Mapping[s
     raise TypeError(f"{name} is added up in different ways")
 
 
-def _named(units: Places, names: Sequence[Unit]) -> list[Unit]:
+def named(units: Places, names: Sequence[Unit]) -> list[Unit]:
+    """The units themselves."""
     return [names[int(unit)] for unit in units]
 
 
-def _shared(ours: Sequence[Unit], theirs: Sequence[Unit]) -> tuple[Places, Places]:
+def shared(ours: Sequence[Unit], theirs: Sequence[Unit]) -> tuple[Places, Places]:
     """Where the units are that both have."""
     at = {unit: place for place, unit in enumerate(theirs)}
     pairs = [(place, at[unit]) for place, unit in enumerate(ours) if unit in at]
@@ -86,7 +87,7 @@ def _shared(ours: Sequence[Unit], theirs: Sequence[Unit]) -> tuple[Places, Place
 
 
 def _of_means(ours: Numbers, theirs: Numbers, metric: Metric | None) -> Difference:
-    moved = _steps(ours, theirs)
+    moved = steps(ours, theirs)
     how = metric.shown if metric is not None else "value"
     limits = bounds(metric, np.concatenate([ours, theirs]))
     if limits is not None:
@@ -116,13 +117,13 @@ def _of_ratios(columns: Numbers, metric: Metric | None) -> Difference:
     else:
         interval = _ratios_interval(columns, shares=shares)
     both = (columns[:, 1] != 0) & (columns[:, 3] != 0)
-    moved = _steps(columns[both, 0] / columns[both, 1], columns[both, 2] / columns[both, 3])
+    moved = steps(columns[both, 0] / columns[both, 1], columns[both, 2] / columns[both, 3])
     return _told(a=ours, b=theirs, value=_minus(theirs, ours), interval=interval, moved=moved, n=len(columns))
 
 
 def _of_largest(ours: Numbers, theirs: Numbers) -> Difference:
     a, b = float(ours.max()), float(theirs.max())
-    return _told(a=a, b=b, value=b - a, interval=None, moved=_steps(ours, theirs))
+    return _told(a=a, b=b, value=b - a, interval=None, moved=steps(ours, theirs))
 
 
 def _of_pools(
@@ -174,7 +175,7 @@ def _flipped(interval: Interval | None) -> Interval | None:
     return interval and Interval(-interval.high, -interval.low)
 
 
-def _steps(ours: Numbers, theirs: Numbers) -> Numbers:
+def steps(ours: Numbers, theirs: Numbers) -> Numbers:
     """B - A of each task; what is only rounding is 0."""
     moved = theirs - ours
     moved[np.abs(moved) <= _ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))] = 0.0

@@ -108,13 +108,13 @@ def brought(scored: ScoredTrials, quantity: Quantity, places: Places) -> dict[st
     """What the tasks of these trials bring, by the name of the number; a curve can give several."""
     metric = quantity.metric
     if quantity.scorer is None:
-        return {quantity.name: _means(scored, scored.outcomes, places)}
+        return {quantity.name: means(scored, scored.outcomes, places)}
     columns = [
         scored.columns[quantity.scorer, name] for name in (sources(metric) if metric else (quantity.name,))
     ]
     match metric.aggregation if metric is not None else "task_mean":
         case "task_mean":
-            return {quantity.name: _means(scored, columns[0], places)}
+            return {quantity.name: means(scored, columns[0], places)}
         case "ratio_of_sums" | "ratio_of_means" as how:
             return {quantity.name: _ratios(scored, columns, places, of_means=how == "ratio_of_means")}
         case "max":
@@ -123,7 +123,8 @@ def brought(scored: ScoredTrials, quantity: Quantity, places: Places) -> dict[st
             return _curve(scored, quantity, columns[0], places)
 
 
-def _means(scored: ScoredTrials, column: Column, places: Places) -> Means:
+def means(scored: ScoredTrials, column: Column, places: Places) -> Means:
+    """The mean of a column over each unit's trials that have a value."""
     known = places[~np.isnan(column.values[places])]
     units, starts, ordered = _by_unit(scored, column, known)
     counts = np.diff(np.append(starts, len(ordered)))

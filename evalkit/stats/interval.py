@@ -81,7 +81,7 @@ def bounded_ratio_interval(parts: Numbers, wholes: Numbers, *, level: float = LE
     order = np.lexsort((parts, wholes))
     parts, wholes = parts[order], wholes[order]
     tail = NormalDist().inv_cdf((1 - level) / 2)
-    return Interval(_low_end(parts, wholes, tail), 1 - _low_end(wholes - parts, wholes, tail))
+    return Interval(ratio_low_end(parts, wholes, tail), 1 - ratio_low_end(wholes - parts, wholes, tail))
 
 
 def _clopper_pearson(passed: int, n: int, level: float) -> Interval:
@@ -89,8 +89,12 @@ def _clopper_pearson(passed: int, n: int, level: float) -> Interval:
     return Interval(binomial_bound(passed, n, tail), 1 - binomial_bound(n - passed, n, tail))
 
 
-def _low_end(parts: Numbers, wholes: Numbers, tail: float) -> float:
-    """Where the normal deviate of P(ratio <= r), which grows with r, is `tail`: by false position (Illinois)."""
+def ratio_low_end(parts: Numbers, wholes: Numbers, tail: float) -> float:
+    """The r with P(ratio <= r) = Phi(tail), for the ratio of sums with an imaginary task of the mean whole and no part.
+
+    By false position (Illinois), as the normal deviate of that probability grows with r. Parts are not negative,
+    wholes above 0.
+    """
     if not parts.any():
         return 0.0
     parts, wholes = np.append(parts, 0.0), np.append(wholes, wholes.mean())

@@ -1,0 +1,246 @@
+"""Which verdict do a candidate, a baseline and a gate policy lead to?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evalkit.errors import NotComparable
+from evalkit.gate.completeness import (
+    changed_tasks,
+    ids_only,
+    problems_of_scores,
+    problems_of_side,
+    suite_problems,
+)
+from evalkit.gate.gated import Declared, Gated, gated
+from evalkit.gate.headline import with_words
+from evalkit.gate.metric_verdict import Measured, decide, measure
+from evalkit.gate.pairs import Share, places_of
+from evalkit.gate.policy import GatePolicy
+from evalkit.gate.side import PlannedKey, Side, planned_key
+from evalkit.gate.task_outcomes import named_units, required, task_outcomes
+from evalkit.gate.verdict import (
+    AgentVerdict,
+    MetricVerdict,
+    Outcome,
+    Problem,
+    SideFacts,
+    Verdict,
+    ZeroVerdict,
+    worst,
+)
+from evalkit.gate.zero_tolerance import FindEvidence, find_scorer, zero_verdict
+from evalkit.scoring.agent_match import AgentMatch, match_agents
+from evalkit.scoring.agent_settings import changes
+from evalkit.scoring.arm import arm_of
+from evalkit.scoring.scored_trials import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What is to be judged."""
+
+    candidate: Side
+    baseline: Side
+    policy: GatePolicy
+    declared: Declared
+    """Metrics by scorer, of all scorers that are found here."""
+    find_evidence: FindEvidence
+    mapped: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Which agent of the candidate is which of the baseline, where their ids differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two agents, and the units at which they are compared."""
+
+    candidate: str
+    baseline: str
+    units: frozenset[Unit]
+    known_failing: frozenset[Unit]
+    lacking: tuple[str, ...]
+    """Which units only one of them tried, in words."""
+
+
+def judge(case: Case) -> Verdict:
+    """Judge. Raises ConfigError for a policy line that no scorer or task fits."""
+    rules = [gated(rule, case.declared, (case.candidate, case.baseline)) for rule in case.policy.metrics]
+    scorers = {rule.name: find_scorer(rule, case.declared) for rule in case.policy.zero_tolerance}
+    problems = [
+        *problems_of_side(case.candidate, "candidate", case.policy),
+        *problems_of_side(case.baseline, "baseline", case.policy),
+    ]
+    warnings: list[str] = [
+        f"{name} is not measured: no scorer that is found here gives it"
+        for name, own in scorers.items()
+        if own is None
+    ]
+    agents: tuple[AgentVerdict, ...] = ()
+    if case.candidate.scored.trials and case.baseline.scored.trials:
+        for rule in rules:
+            problems += problems_of_scores(rule, case.candidate, case.baseline)
+        pairs = _pairs(case, problems, warnings)
+        agents = _agent_verdicts(case, pairs, rules, scorers)
+    outcomes: list[Outcome] = [*_outcomes(agents), *(["not comparable"] if problems else [])]
+    return with_words(
+        Verdict(
+            outcome=worst(outcomes),
+            headline="",
+            advice="",
+            candidate=_facts(case.candidate),
+            baseline=_facts(case.baseline),
+            policy=case.policy,
+            agents=agents,
+            problems=tuple(problems),
+            warnings=tuple(warnings),
+        )
+    )
+
+
+def _pairs(case: Case, problems: list[Problem], warnings: list[str]) -> list[_Pair]:
+    match = _matched(case, problems)
+    changed = changed_tasks(case.candidate, case.baseline)
+    strict = case.policy.suite == "same"
+    if strict:
+        problems += suite_problems(case.candidate, case.baseline)
+        problems += [
+            Problem(
+                what=f"the {what} of {'/'.join(unit[:2])} has changed: its digest differs",
+                hint="Accept a new baseline that was run with it.",
+            )
+            for unit, what in changed.items()
+            if unit[2] == "clean"
+        ]
+    elif changed:
+        warnings.append(f"left out, as their content or grader has changed: {_some(changed)}")
+    if ids_only(case.candidate) or ids_only(case.baseline):
+        warnings.append("tasks without a digest, as imported ones, are the same by their ids only")
+    pairs = [_pair(case, a, b, set(changed)) for a, b in match.pairs]
+    lacking = [told for pair in pairs for told in pair.lacking]
+    if strict:
+        hint = 'Run the same tasks, or compare those that both have: [validity] suite = "shared-tasks".'
+        problems += [Problem(what=told, hint=hint) for told in lacking]
+    else:
+        warnings += [f"left out: {told}" for told in lacking]
+    return pairs
+
+
+def _matched(case: Case, problems: list[Problem]) -> AgentMatch:
+    try:
+        match = match_agents(case.candidate.agents, case.baseline.agents, mapped=case.mapped)
+    except NotComparable as error:
+        told = error.message.replace("A has", "the candidate has").replace("B has", "the baseline has")
+        problems.append(Problem(what=told, hint="Say which belong together: --map CANDIDATE_ID=BASELINE_ID"))
+        return AgentMatch(())
+    for role, other, agents in (
+        ("candidate", "baseline", match.only_a),
+        ("baseline", "candidate", match.only_b),
+    ):
+        problems += [
+            Problem(
+                what=f"the agent {agent} of the {role} is not in the {other}",
+                hint="Say which belong together, --map CANDIDATE_ID=BASELINE_ID, or run the same agents.",
+            )
+            for agent in agents
+        ]
+    return match
+
+
+def _pair(case: Case, ours: str, theirs: str, changed: set[Unit]) -> _Pair:
+    """The units that both tried, in the arms that are gated."""
+    arms = {"clean", *(rule.arm for rule in case.policy.metrics)}
+    units_a, units_b = (
+        {unit for unit in _units(side, agent) if arm_of(unit[2]) in arms}
+        for side, agent in ((case.candidate, ours), (case.baseline, theirs))
+    )
+    lacking = tuple(
+        f"{agent} of the {role} did not try {_some(units)}"
+        for role, agent, units in (
+            ("candidate", ours, units_b - units_a),
+            ("baseline", theirs, units_a - units_b),
+        )
+        if units
+    )
+    both = (units_a & units_b) - changed
+    failing = {
+        unit
+        for name in case.policy.known_failing
+        for unit in named_units(name, units_a | units_b, case.policy.source)
+    }
+    return _Pair(ours, theirs, frozenset(both), frozenset(failing), lacking)
+
+
+def _units(side: Side, agent: str) -> set[Unit]:
+    return {trial.unit for trial in side.scored.trials if trial.agent == agent}
+
+
+def _agent_verdicts(
+    case: Case, pairs: Sequence[_Pair], rules: Sequence[Gated], scorers: Mapping[str, str | None]
+) -> tuple[AgentVerdict, ...]:
+    found = [[_measured(case, pair, rule) for rule in rules] for pair in pairs]
+    decided = iter(decide([one for own in found for one in own if isinstance(one, Measured)]))
+    metrics = [tuple(next(decided) if isinstance(one, Measured) else one for one in own) for own in found]
+    return tuple(_agent(case, pair, own, scorers) for pair, own in zip(pairs, metrics, strict=True))
+
+
+def _measured(case: Case, pair: _Pair, rule: Gated) -> Measured | MetricVerdict:
+    units = [unit for unit in pair.units - pair.known_failing if arm_of(unit[2]) == rule.rule.arm]
+    candidate = Share(case.candidate, places_of(case.candidate, pair.candidate, units))
+    baseline = Share(case.baseline, places_of(case.baseline, pair.baseline, units))
+    return measure(rule, candidate, baseline, min_tasks=case.policy.min_tasks)
+
+
+def _agent(
+    case: Case, pair: _Pair, metrics: tuple[MetricVerdict, ...], scorers: Mapping[str, str | None]
+) -> AgentVerdict:
+    tasks = task_outcomes(
+        (case.candidate, pair.candidate), (case.baseline, pair.baseline), pair.units, pair.known_failing
+    )
+    settings = case.baseline.settings_of(pair.baseline), case.candidate.settings_of(pair.candidate)
+    return AgentVerdict(
+        candidate=pair.candidate,
+        baseline=pair.baseline,
+        changes=changes(*settings) if all(settings) else (),
+        tasks=tasks,
+        metrics=metrics,
+        zero=tuple(_zero(case, pair, scorers)),
+        required=tuple(required(tasks, case.policy)) if tasks else (),
+    )
+
+
+def _zero(case: Case, pair: _Pair, scorers: Mapping[str, str | None]) -> Iterator[ZeroVerdict]:
+    for rule in case.policy.zero_tolerance:
+        if (scorer := scorers[rule.name]) is not None:
+            yield zero_verdict(rule, scorer, case.candidate, pair.candidate, case.find_evidence)
+
+
+def _outcomes(agents: Sequence[AgentVerdict]) -> list[Outcome]:
+    return [
+        part.outcome for own in agents for parts in (own.metrics, own.zero, own.required) for part in parts
+    ]
+
+
+def _facts(side: Side) -> SideFacts:
+    trials = side.scored.trials
+    there: list[set[PlannedKey]] = [set() for _ in side.runs]
+    for trial, run in zip(trials, side.run_of, strict=True):
+        there[int(run)].add(planned_key(trial))
+    return SideFacts(
+        name=side.name,
+        runs=tuple(run.run_id for run in side.runs),
+        created_at=tuple(run.created_at for run in side.runs),
+        suites={trial.suite: trial.suite_digest for trial in trials},
+        trials=len(trials),
+        unscored=int(side.scored.unscored.sum()),
+        missing=sum(
+            len((run.planned or frozenset()) - own) for run, own in zip(side.runs, there, strict=True)
+        ),
+        epochs=max(Counter((trial.unit, trial.agent) for trial in trials).values(), default=0),
+    )
+
+
+def _some(units: Collection[Unit]) -> str:
+    names = sorted("/".join(unit[:2]) + ("" if unit[2] == "clean" else f" [{unit[2]}]") for unit in units)
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,52 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyarrow ships no types.
+"""How does a run become a side of a gate?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evalkit.gate.side import Side, SideRun
+from evalkit.gate.trial_number import TRIAL_NUMBERS
+from evalkit.scoring.agent_settings import settings_of
+from evalkit.scoring.scored_trials import Column, read_scored
+from evalkit.trajectory.reader import Run
+
+
+def side_of_run(run: Run, *, name: str | None = None) -> Side:
+    """Read what a gate needs of a run: its plan, its trials, their numbers and scores. Raises ConfigError for damaged
+    files."""
+    scored = read_scored(run)
+    rows = run.trials.to_table(["trial_id", "grader_digest", *TRIAL_NUMBERS])
+    place_of = {trial_id: place for place, trial_id in enumerate(rows.column("trial_id").to_pylist())}
+    order = [place_of[trial.trial_id] for trial in scored.trials]
+    graders: list[str | None] = rows.column("grader_digest").to_pylist()
+    return Side(
+        name=name or run.path,
+        runs=(_facts(run),),
+        scored=scored,
+        run_of=np.zeros(len(order), dtype=np.int64),
+        graders=tuple(graders[place] for place in order),
+        numbers={number: _column(rows.column(number).to_pylist(), order) for number in TRIAL_NUMBERS},
+    )
+
+
+def _facts(run: Run) -> SideRun:
+    manifest = run.manifest
+    planned = frozenset(
+        (row.suite, row.task_id, row.variant, row.epoch, row.agent) for row in manifest.planned
+    )
+    return SideRun(
+        run_id=manifest.run_id,
+        created_at=manifest.created_at.isoformat(),
+        git_commit=manifest.git_commit,
+        suites={suite.name: suite.digest for suite in manifest.suites},
+        planned=planned or None,
+        settings=settings_of(run),
+    )
+
+
+def _column(values: list[float | None], order: list[int]) -> Column:
+    return Column(
+        np.array([np.nan if (value := values[place]) is None else value for place in order], dtype=np.float64)
+    )
