@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from evalkit.cli.console import stdout
+from evalkit.cli.figure_text import number_text
 from evalkit.cli.prose import INDENT, one_line
 from evalkit.cli.text_table import Column, print_columns
 from evalkit.measures.success import pass_hat_k
@@ -82,7 +83,7 @@ def arm_as_json(row: AgentRow) -> dict[str, object]:
 
 def _columns(rows: Sequence[AgentRow]) -> dict[str, Callable[[AgentRow], str]]:
     columns: dict[str, Callable[[AgentRow], str]] = {
-        "pass^1": lambda row: number(row.pass_1, ".2f"),
+        "pass^1": lambda row: number_text(row.pass_1),
         "passed": lambda row: str(row.passed),
         "failed": lambda row: str(row.failed),
         "unscored": lambda row: str(row.unscored),

@@ -50,6 +50,8 @@ def _print_cells(comparison: Comparison, metrics: Sequence[str]) -> None:
         _print_table(shown[:MAX_ROWS])
         if len(shown) > MAX_ROWS:
             say(f"... and {len(shown) - MAX_ROWS} more metrics: --metric, or --json")
+    if reasons or absent:
+        say("")
     say_reasons("- is no value, and never counted as 0:", reasons)
     say_reasons("Not shown where neither has a value:", absent)
 

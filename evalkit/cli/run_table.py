@@ -10,12 +10,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from evalkit.cli.agent_table import agent_rows, arm_as_json, number, print_agents, total
-from evalkit.cli.console import cell, printable, stdout
+from evalkit.cli.console import stdout
 from evalkit.cli.metric_json import declarations_as_json, groups_as_json, metrics_as_json
 from evalkit.cli.metric_table import print_metrics, undeclared
+from evalkit.cli.prose import one_line, say_unbroken
 from evalkit.cli.summing import only, quantities_of, run_scores, run_summary, summary_of
 from evalkit.errors import EvalkitError
 from evalkit.measures.unfired_fault import why_unfired
@@ -44,7 +46,8 @@ def run_as_json(
     return {
         "run": str(run.path),
         "planned": len(run.manifest.planned) or None,
-        "missing": _missing(run, trials),
+        "missing": (missing := _missing(run, trials)),
+        "why_missing": _why_missing(run) if missing else None,
         "agents": [
             {
                 "agent": agent,
@@ -82,31 +85,30 @@ def _groups(groups: Summary, agent: str) -> dict[str, object]:
 def print_run(run: Run, *, by: By | None = None, metrics: Sequence[str] = ()) -> None:
     """Print the agents' table, the table of all or these metrics, and the trials' table."""
     trials = _trials(run)
-    console = stdout()
     summary = only(run_summary(run, by=by), metrics, run.path)
     print_agents(agent_rows(trials))
-    console.print()
+    say_unbroken("")
     print_metrics(run, summary)
-    console.print()
+    say_unbroken("")
     _print_table(_trials_table(trials[:MAX_ROWS]))
-    if len(trials) > MAX_ROWS:
-        more = f"... and {len(trials) - MAX_ROWS} more trials: evalkit show {run.path} --json"
-        console.print(more, markup=False, soft_wrap=True)
-    if missing := _missing(run, trials):
-        text = f"{missing} of {len(run.manifest.planned)} planned trials have no row: {_why_missing(run)}"
-        console.print(text, markup=False, soft_wrap=True)
-    if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
-        text = f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
-        console.print(printable(text), markup=False, soft_wrap=True)
-    for text in unfired_faults(run, trials):
-        console.print(printable(text), markup=False, soft_wrap=True)
-    for text in _why_unscored(trials):
-        console.print(text, markup=False, soft_wrap=True)
+    for line in _about_trials(run, trials):
+        say_unbroken(line)
     if trials:
-        line = (
-            f"Every step of a trial: evalkit show {shlex.quote(run.path)} {shlex.quote(trials[0].trial_id)}"
-        )
-        console.print(f"\n{printable(line)}", markup=False, soft_wrap=True)
+        say_unbroken("")
+        first = shlex.quote(trials[0].trial_id)
+        say_unbroken(f"Every step of a trial: evalkit show {shlex.quote(run.path)} {first}")
+
+
+def _about_trials(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """What the table of trials does not show, and what is wrong with them."""
+    if len(trials) > MAX_ROWS:
+        yield f"... and {len(trials) - MAX_ROWS} more trials: evalkit show {shlex.quote(run.path)} --json"
+    if missing := _missing(run, trials):
+        yield f"{missing} of {len(run.manifest.planned)} planned trials have no row: {_why_missing(run)}"
+    if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
+        yield f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
+    yield from unfired_faults(run, trials)
+    yield from _why_unscored(trials)
 
 
 def unfired_faults(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
@@ -135,7 +137,7 @@ def _why_unscored(trials: Sequence[Trial]) -> Iterator[str]:
     reasons: defaultdict[tuple[str, str], list[Trial]] = defaultdict(list)
     for trial in trials:
         if trial.status == "unscored":
-            line = printable((trial.error_message or "unknown reason").splitlines()[0])
+            line = (trial.error_message or "unknown reason").splitlines()[0]
             reasons[trial.error_origin or "unknown origin", line].append(trial)
     for (origin, line), alike in reasons.items():
         which = alike[0].trial_id if len(alike) == 1 else f"{len(alike)} trials, such as {alike[0].trial_id}"
@@ -186,11 +188,11 @@ def _trials_table(trials: Iterable[Trial]) -> Table:
         checks = trial.checks
         table.add_row(
             f"[{styles[trial.status]}]{trial.status}[/]",
-            trial.stop_reason or "-",
+            escape(one_line(trial.stop_reason or "-")),
             f"{sum(checks.values())}/{len(checks)}" if checks else "-",
             number(trial.tool_calls, "d"),
             number(trial.agent_s, ".2f"),
-            cell(trial.trial_id),
+            escape(one_line(trial.trial_id)),
         )
     return table
 

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Collection, Sequence
 
 from evalkit.cli.console import note
+from evalkit.cli.prose import one_line
 from evalkit.errors import ConfigError, UsageError
 from evalkit.project import find_project
 from evalkit.scoring.grouping import GROUPINGS, By
@@ -104,17 +105,18 @@ def check_names(names: Sequence[str], known: Collection[str], *, without_scores:
         hint = choices(name, known)
         if without_scores:
             commands = ", ".join(f"evalkit score {shlex.quote(run)}" for run in dict.fromkeys(without_scores))
-            hint = f"A run without scores knows only {', '.join(sorted(known))}. Compute them: {commands}"
+            there = ", ".join(map(one_line, sorted(known)))
+            hint = f"A run without scores knows only {there}. Compute them: {commands}"
         raise UsageError(f"there are no scores of {name!r}", hint=hint)
 
 
 def choices(name: str, known: Collection[str]) -> str:
     """A hint with all that there is, each once: first what comes near to the name, then the rest."""
     near = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.6)
-    rest = ", ".join(sorted(set(known) - set(near)))
+    rest = ", ".join(map(one_line, sorted(set(known) - set(near))))
     if not near:
         return f"There are: {rest}."
-    return f"Did you mean {' or '.join(near)}?" + (f" There are also: {rest}." if rest else "")
+    return f"Did you mean {' or '.join(map(one_line, near))}?" + (f" There are also: {rest}." if rest else "")
 
 
 def grouping(by: str | None) -> By | None:
