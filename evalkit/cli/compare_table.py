@@ -11,7 +11,7 @@ from evalkit.cli.compare_words import say_how_to_read, say_what_differs, say_wha
 from evalkit.cli.compared import Compared, is_apart, is_up, wanted_figures, why_null
 from evalkit.cli.console import stdout
 from evalkit.cli.figure_text import change_text, number_text
-from evalkit.cli.prose import one_line, say, say_reasons
+from evalkit.cli.prose import one_line, say, say_not_shown, say_reasons
 from evalkit.cli.text_table import Column, print_columns
 from evalkit.scoring.difference import Difference
 from evalkit.scoring.metric import Better
@@ -34,14 +34,14 @@ def print_comparison(compared: Compared, metrics: Sequence[str]) -> None:
 
 def _print_cells(comparison: Comparison, metrics: Sequence[str]) -> None:
     reasons: defaultdict[str, list[str]] = defaultdict(list)
-    absent: defaultdict[str, list[str]] = defaultdict(list)
+    absent: list[str] = []
     for own in sorted(comparison.cells, key=lambda own: (own.group or "", own.arm)):
         shown: list[PairedFigure] = []
         for figure in wanted_figures(own, metrics):
             reason = why_null(own, figure)
             nothing = figure.difference.a is None and figure.difference.b is None
             if reason is not None:
-                (absent if nothing and not metrics else reasons)[reason].append(figure.name)
+                (absent if nothing and not metrics else reasons[reason]).append(figure.name)
             if metrics or not nothing:
                 shown.append(figure)
         say("")
@@ -53,7 +53,7 @@ def _print_cells(comparison: Comparison, metrics: Sequence[str]) -> None:
     if reasons or absent:
         say("")
     say_reasons("- is no value, and never counted as 0:", reasons)
-    say_reasons("Not shown where neither has a value:", absent)
+    say_not_shown("Not shown where neither has a value", absent)
 
 
 def _title(comparison: Comparison, own: PairedCell) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.text import Text
@@ -13,7 +13,7 @@ from evalkit.cli.agent_label import agent_labels, is_whole
 from evalkit.cli.console import stdout
 from evalkit.cli.figure_text import interval_text
 from evalkit.cli.no_value import why_no_value
-from evalkit.cli.prose import INDENT, one_line, say, say_reasons, say_unbroken
+from evalkit.cli.prose import INDENT, one_line, say, say_not_shown, say_reasons, say_unbroken
 from evalkit.cli.summing import quantities_of
 from evalkit.cli.text_table import Column, names_width, pack, print_columns
 from evalkit.scoring.arm import ARMS, Arm
@@ -162,27 +162,24 @@ def _explain(table: _Table) -> None:
     unscored = sum(own.unscored for own in summary.cells)
     if unscored and summary.by != "skill":  # whose trials can be in several groups
         say(f"Unscored trials, which no number counts that needs a verdict: {unscored}.")
-    reasons = no_values(summary)
-    say_reasons("- is no value, and never counted as 0:", _of(reasons, set(summary.names)))
-    say_reasons("Not shown, as there is no value at all:", _of(reasons, set(reasons) - set(summary.names)))
+    missing = _missing(summary)
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for name in summary.names:
+        for reason in missing.get(name, ()):
+            reasons[reason].append(name)
+    say_reasons("- is no value, and never counted as 0:", reasons)
+    say_not_shown(
+        "Without any value, and so not shown", [name for name in missing if name not in summary.names]
+    )
 
 
-def no_values(summary: Summary) -> dict[str, list[str]]:
+def _missing(summary: Summary) -> dict[str, list[str]]:
     """The numbers that some agent, arm or group has no value of, each with its reasons."""
     found: dict[str, list[str]] = {}
     for name, quantity in quantities_of(summary).items():
         reasons = [why_no_value(own, quantity, name) for own in summary.cells]
         if told := [reason for reason in dict.fromkeys(reasons) if reason is not None]:
             found[name] = told
-    return found
-
-
-def _of(reasons: dict[str, list[str]], names: Collection[str]) -> dict[str, list[str]]:
-    """By reason, the names among these."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for name, told in reasons.items():
-        for reason in told if name in names else ():
-            found[reason].append(name)
     return found
 
 

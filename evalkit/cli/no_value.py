@@ -7,7 +7,7 @@ from evalkit.scoring.quantity import Quantity
 from evalkit.scoring.summary import Cell
 
 UNSCORED = "all its trials are unscored"
-TOO_FEW = "too few scored attempts at each task"
+TOO_FEW = "no task has enough scored attempts"
 
 
 def why_no_value(own: Cell, quantity: Quantity, name: str) -> str | None:
@@ -18,7 +18,8 @@ def why_no_value(own: Cell, quantity: Quantity, name: str) -> str | None:
     if own.unscored == own.trials:
         return UNSCORED
     if figure is None and quantity.metric is not None and quantity.metric.curve in OVER_TASKS:
-        return TOO_FEW  # such as pass^3: a curve has no points beyond what some task has attempts for
+        # Such as pass^3: a curve has no points beyond what some task has attempts for.
+        return f"{quantity.metric.null_when}, or {TOO_FEW}" if quantity.metric.null_when else TOO_FEW
     return why_undefined(quantity, tasks=0 if figure is None else figure.estimate.n)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from rich.text import Text
 
@@ -47,6 +47,12 @@ def say_reasons(intro: str, names_of: Mapping[str, Iterable[str]]) -> None:
     say(intro)
     for reason, names in names_of.items():
         say(f"{reason}: {', '.join(dict.fromkeys(names))}", indent=INDENT, hanging=INDENT)
+
+
+def say_not_shown(intro: str, names: Collection[str]) -> None:
+    """The names of what a table leaves out; nothing where it leaves nothing out."""
+    if names:
+        say(f"{intro} (--metric NAME says why): {', '.join(dict.fromkeys(names))}")
 
 
 def _escaped(character: str) -> str:

@@ -227,6 +227,40 @@ def test_names_from_a_run_are_text_and_no_markup(command, scored_run, tries):
     assert any(line.startswith("two\\x0alines *") for line in said.out.splitlines())
 
 
+def test_a_metric_of_one_run_only_says_which_run_to_score(command, scored_run, tries):
+    a = str(scored_run(*tries("++", scores={"reward": 1.0}), name="a"))
+    b = str(scored_run(*tries("++"), name="b"))
+    said = command("compare", a, b, "--metric", "reward")
+    assert said.code == 2
+    assert f"only A has scores of 'reward'\n  evalkit score {b}" in said.err
+
+
+def test_a_missing_value_is_a_dash_with_its_reason(command, scored_run, tries):
+    a = str(scored_run(*tries("++", scores={"reward": None}), name="a"))
+    b = str(scored_run(*tries("??", scores={"reward": None}), name="b"))
+    said = words(command("compare", a, b).out)
+    assert "Not shown where neither has a value (--metric NAME says why): success, reward" in said
+    asked = command("compare", a, b, "--metric", "reward").out
+    assert [line.split() for line in asked.splitlines() if line.startswith("reward")] == [
+        ["reward", "↑", "-", "-", "-", "0", "-", "-"]
+    ]
+    assert "all trials of B are unscored: reward" in words(asked)
+    (arm,) = compared(command, a, b)["comparisons"][0]["arms"]
+    assert arm["metrics"]["reward"]["why_null"] == "all trials of B are unscored"
+
+
+def test_words_tell_better_worse_and_merely_different_apart(command, scored_run, tries):
+    def run(name: str, success: str, reward: float, extra: float) -> str:
+        scores = [{"reward": reward * (1 + i / 100), "extra": extra * (1 + i / 100)} for i in range(8)]
+        own = ((trial, {**told, **scores[i]}) for i, (trial, told) in enumerate(tries(success)))
+        return str(scored_run(*own, name=name))
+
+    said = words(command("compare", run("a", "-" * 8, 5.0, 1.0), run("b", "+" * 8, 4.0, 2.0)).out)
+    assert "B is better at: success" in said
+    assert "B is worse at: reward" in said
+    assert "B is higher in: extra" in said
+
+
 def test_comparing_brings_nothing_heavy_with_it(two):
     code = f"""
 import sys

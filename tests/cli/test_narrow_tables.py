@@ -187,7 +187,8 @@ def test_a_metric_that_was_asked_for_is_shown_without_any_value_too(command, sco
     assert [row.split() for row in table_rows(command("show", null, "--metric", "reward").out, "reward")] == [
         ["reward", "-", "0"]
     ]
-    assert "Not shown, as there is no value at all:\n  the grader gave no reward" in command("show", null).out
+    assert "not shown (--metric NAME says why): reward\n" in command("show", null).out
+    assert "the grader gave no reward" in command("show", null, "--metric", "reward").out
 
 
 def test_names_of_several_lines_and_of_wide_letters_keep_the_table_in_shape(command, scored_run):
