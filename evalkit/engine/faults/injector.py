@@ -6,12 +6,15 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import replace
 
 import anyio
 
+from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.faults import refusal
 from evalkit.engine.faults.called import Called
+from evalkit.engine.faults.condition import ask
 from evalkit.engine.faults.falsehood import NOTHING_TO_DO, falsehood
 from evalkit.engine.faults.lasting import Lasting, Site, lasting
 from evalkit.engine.faults.schedule import Schedule
@@ -22,14 +25,15 @@ from evalkit.engine.tool_settings import ToolSettings
 from evalkit.sandbox.protocol import ExecResult
 from evalkit.tasks.faults import Fault
 from evalkit.trajectory.canonical import canonical_json
+from evalkit.trajectory.step import ErrorKind
 
 _CUT = re.compile(r"\[\.\.\. \d+ bytes cut \.\.\.\]")
 REMEMBERED = 32
 """Different calls whose latest result is kept."""
-UNTIL_S = 30.0
-"""What `until` takes longer than this does not hold."""
 
 Run = Callable[[], Awaitable[ExecResult]]
+Note = Callable[[Strike], None]
+"""Hears of a strike before the call that it strikes is over, which may be cut off."""
 
 
 class Injector:
@@ -37,6 +41,8 @@ class Injector:
 
     def __init__(self, fault: Fault, task_id: str) -> None:
         self.fault = fault
+        self.clock: AgentClock | None = None
+        """The agent's, which stands still while the fault's condition is looked into; None: there is none."""
         self._task_id = task_id
         self._schedule = Schedule(fault)
         self._turn = asyncio.Lock()
@@ -45,6 +51,8 @@ class Injector:
         """Calls that showed it."""
         self._met = 0
         """Calls that a fault which lasts began at, or that showed it."""
+        self._trouble: str | None = None
+        """Why its end could not be asked for the latest time."""
         self._missed: str | None = None
         """Why the latest call that it met showed nothing of it."""
         self._lasting = lasting(fault)
@@ -61,13 +69,13 @@ class Injector:
         detail = {"id": self.fault.id, "kind": self.fault.kind, "fired": False}
         return canonical_json({**detail, "reason": self._missed or self._schedule.why_not})
 
-    async def call(self, called: Called, site: Site, run: Run) -> Seen:
+    async def call(self, called: Called, site: Site, run: Run, note: Note) -> Seen:
         """Let a call run, or what the fault makes of it."""
         if self._lasting is not None:
             return await self._live_with(self._lasting, called, site, run)
         due = await self._is_due(called, site)
         if due and refusal.refuses(self.fault):
-            return await self._refuse(site)
+            return await self._refuse(site, note)
         result = self._with_late(await run())
         if due and not self._schedule.is_over:  # another call may have been faster
             return self._alter(called, result, site.settings)
@@ -75,25 +83,29 @@ class Injector:
         return Seen(result)
 
     async def _is_due(self, called: Called, site: Site) -> bool:
+        """Looking into it is not the agent's doing, nor its time."""
+
         async def holds(line: str) -> bool:
-            done = await site.sandbox.exec(line, user=site.user, timeout_s=UNTIL_S)
-            self._late += done.late
-            return done.exit_code == 0 and not done.timed_out
+            answer = await ask(line, site)
+            self._late += answer.late
+            self._trouble = answer.trouble
+            return answer.holds
 
         async with self._turn:
-            return await self._schedule.meets(called, holds)
+            with self.clock.standing_still() if self.clock else nullcontext():
+                return await self._schedule.meets(called, holds)
 
-    async def _refuse(self, site: Site) -> Seen:
+    async def _refuse(self, site: Site, note: Note) -> Seen:
         watch = Stopwatch()
-        number = self._schedule.struck()
-        await anyio.sleep(refusal.wait_s(self.fault, site.settings))
-        self._shown += 1
         kind = refusal.error_kind(self.fault)
-        return Seen(
-            refusal.refused(self.fault, watch.seconds),
-            refusal.told(self.fault),
-            Strike(self.fault, number, visible=True, error_kind=kind),
-        )
+        strike = self._strike(self._schedule.struck(), visible=True, error_kind=kind)
+        self._shown += 1
+        note(strike)  # a wait may outlast the agent's time, and has struck it then
+        await anyio.sleep(refusal.wait_s(self.fault, site.settings))
+        return Seen(refusal.refused(self.fault, watch.seconds), refusal.told(self.fault), strike)
+
+    def _strike(self, number: int, *, visible: bool, error_kind: ErrorKind | None = None) -> Strike:
+        return Strike(self.fault, number, visible=visible, error_kind=error_kind, until_failed=self._trouble)
 
     async def _live_with(self, real: Lasting, called: Called, site: Site, run: Run) -> Seen:
         due = await self._is_due(called, site)
@@ -112,7 +124,7 @@ class Injector:
         self._shown += visible
         if visible and self._shown == self.fault.times:
             await real.end(site)
-        return Seen(result, None, Strike(self.fault, max(1, self._met), visible=visible))
+        return Seen(result, None, self._strike(max(1, self._met), visible=visible))
 
     def _alter(self, called: Called, true: ExecResult, settings: ToolSettings) -> Seen:
         shown = None
@@ -122,15 +134,10 @@ class Injector:
             failed = f"the call itself ended with exit code {true.exit_code}"
             self._missed = NOTHING_TO_DO[self.fault.kind] if true.exit_code == 0 else failed
             self._remember(called, true)
-            return Seen(true, None, Strike(self.fault, self._schedule.strikes + 1, visible=False))
+            return Seen(true, None, self._strike(self._schedule.strikes + 1, visible=False))
         self._shown += 1
-        number = self._schedule.struck()
-        truth = true.stdout.text
-        return Seen(
-            shown.result,
-            None,
-            Strike(self.fault, number, visible=True, canary=shown.canary, true_stdout=truth),
-        )
+        strike = self._strike(self._schedule.struck(), visible=True)
+        return Seen(shown.result, None, replace(strike, canary=shown.canary, true_stdout=true.stdout.text))
 
     def _remember(self, called: Called, result: ExecResult) -> None:
         """Keep what a call has truly shown, for a fault that shows it again."""
