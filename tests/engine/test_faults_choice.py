@@ -82,7 +82,21 @@ def test_evalkit_toml_says_the_same_and_a_flag_beats_it(planned, plan_file):
             ":4",
             "unknown key faults[0].when.nht",
         ),
-        (PLAN.replace("o*", "nope"), ":5", "faults[0].tasks: none of the plan's faults is for any task"),
+        (
+            PLAN.replace("o*", "nope*"),
+            ":5",
+            "faults[0].tasks: the fault 'more' is for 'nope*', and no task is called so",
+        ),
+        (
+            PLAN + PLAN.replace("more", "y").replace("o*", "onne"),
+            ":10",
+            "faults[1].tasks: the fault 'y' is for 'onne', and no task is called so",
+        ),
+        (
+            '[[faults]]\nkind = "disk_full"\nid = "x"\npath = "/app"\n',
+            ":3",
+            "the fault 'x' cannot fill /app: the working directory /app lies in it",
+        ),
         (PLAN.replace("more", "own"), ":2", "faults[0].id: the task 'one' already has a fault 'own'"),
         (PLAN + PLAN, ":7", "faults[1].id: the task 'one' already has a fault 'more'"),
         ("", "", "faults: this key is required"),
@@ -97,6 +111,22 @@ def test_a_mistake_in_a_plan_names_file_and_key(planned, plan_file, text, where,
         planned(faults=path)
     assert caught.value.where == path + where
     assert caught.value.message.startswith(message)
+
+
+def test_a_fault_of_the_plan_for_a_task_that_was_not_chosen_is_no_mistake(planned, plan_file):
+    both = PLAN + PLAN.replace("more", "other").replace("o*", "t*")
+    assert planned(faults=plan_file(both), task="two") == [("two", "clean", 1), ("two", "other", 1)]
+
+
+def test_a_plan_for_none_of_the_chosen_tasks_is_a_mistake(planned, plan_file):
+    with pytest.raises(ConfigError, match="none of the plan's faults is for any task of this run"):
+        planned(faults=plan_file(PLAN), task="two")
+
+
+def test_the_nearest_task_is_named(planned, plan_file):
+    with pytest.raises(ConfigError) as caught:
+        planned(faults=plan_file(PLAN.replace("o*", "onne")))
+    assert caught.value.hint == "Did you mean one?"
 
 
 def test_a_plan_that_is_not_there_is_a_mistake(planned):
