@@ -15,7 +15,7 @@ from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.faults import refusal
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.condition import ask
-from evalkit.engine.faults.falsehood import NOTHING_TO_DO, falsehood
+from evalkit.engine.faults.falsehood import falsehood, nothing_to_do
 from evalkit.engine.faults.lasting import Lasting, Site, lasting
 from evalkit.engine.faults.schedule import Schedule
 from evalkit.engine.faults.strike import Seen, Strike
@@ -131,8 +131,7 @@ class Injector:
         if true.exit_code == 0:
             shown = falsehood(self.fault, self._task_id, true, self._earlier.get(called.key))
         if shown is None or _view(shown.result, settings) == _view(true, settings):
-            failed = f"the call itself ended with exit code {true.exit_code}"
-            self._missed = NOTHING_TO_DO[self.fault.kind] if true.exit_code == 0 else failed
+            self._missed = nothing_to_do(self.fault, true)
             self._remember(called, true)
             return Seen(true, None, self._strike(self._schedule.strikes + 1, visible=False))
         self._shown += 1
