@@ -161,6 +161,8 @@ def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked)
                 for epoch in range(1, epochs + 1)
             ]
     if trials:
+        if not any(agent.own.tools or agent.own.servers for agent in agents):
+            asked.faults.check_tools()
         asked.faults.check_used(
             [trial.task.id for trial in trials if isinstance(trial, PlannedTrial)],
             [task.id for suite in suites if isinstance(suite, Suite) for task in suite.tasks],

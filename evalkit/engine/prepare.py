@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
 from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.faults.choice import NONE, FaultChoice, load_choice
+from evalkit.engine.faults.doubt import doubts
 from evalkit.engine.inspect_suite import PREFIX
 from evalkit.engine.own_code import OwnCode
 from evalkit.engine.plan import AnySuite, Asked, Planned, PlannedSuite, make_plan, tasks_of
@@ -152,7 +153,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         trial_cost_limit_usd=of_trial,
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
-        warnings=(*_warnings(suites, plan), *_host_warnings(own)),
+        warnings=(*_warnings(suites, plan), *_host_warnings(own), *doubts(plan)),
         oracle_by_default=not (flags.models or settings.models),
         task_arguments=flags.task_arguments,
         sandbox_asked=asked_kind,

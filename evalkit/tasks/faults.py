@@ -35,6 +35,8 @@ _ONLY_FOR: Mapping[str, frozenset[FaultKind]] = {
     "process": frozenset({"process_killed"}),
     "canary": frozenset({"wrong_value", "schema_drift", "garbled"}),
 }
+STRUCK_TOOLS = ("bash", "python")
+"""Tools of evalkit's own that faults strike."""
 ENDING_TOOLS = ("submit", "report_impossible")
 """They end the trial, and are never struck."""
 _VARIANT_NAMES = frozenset({"clean", "twin"})

@@ -121,6 +121,13 @@ def test_a_search_that_was_stopped_is_told_from_one_that_found_nothing(play_faul
     assert " 2 times, so nobody knows" in end["reason"]
 
 
+def test_the_tools_that_were_called_are_named_where_the_one_that_is_struck_was_not(play_faulted):
+    (end,) = told(play_faulted(fault("", when='tool = "bsh"'), WRITE)["f"])
+    assert end["reason"] == (
+        "it strikes the 1st call of bsh, and there were 0; no tool of that name was called, only bash; did you mean bash?"
+    )
+
+
 def test_a_rate_limit_holds_until_its_time_has_passed(play_faulted):
     limit = fault("retry_after_s = 1", kind="rate_limit")
     lines = [WRITE, WRITE, "sleep 1.1", WRITE]

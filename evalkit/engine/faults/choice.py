@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import Field
 
 from evalkit.errors import ConfigError, UsageError
-from evalkit.tasks.faults import Fault
+from evalkit.tasks.faults import STRUCK_TOOLS, Fault
 from evalkit.tasks.section import Section
 from evalkit.tomlfile import TomlFile, nearest, read_toml
 
@@ -82,6 +82,18 @@ class FaultChoice:
             if chosen
             else "Inspect's own tasks have no variants.",
         )
+
+    def check_tools(self) -> None:
+        """Raise ConfigError for a fault of the plan whose tool no agent has, where agents have only evalkit's tools."""
+        for number, fault in enumerate(self.further):
+            tool = fault.when.tool
+            if tool is not None and tool not in STRUCK_TOOLS:
+                raise self._error(
+                    f"the fault {fault.id!r} strikes calls of {tool!r}, and no agent has a tool of that name",
+                    number,
+                    "when",
+                    nearest(tool, STRUCK_TOOLS).replace("Known here", "Tools that faults strike"),
+                )
 
     @contextmanager
     def blamed(self, fault: Fault) -> Generator[None]:

@@ -5,6 +5,7 @@ Calls are counted, never dice thrown: the same calls are struck whenever the sam
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -28,12 +29,15 @@ class Schedule:
     """Those that the fault has struck."""
     stopped: int = 0
     """Searches that took too long, so that nobody knows whether the call matches."""
+    tools: set[str] = field(default_factory=set[str])
+    """That were called."""
     until_held: bool = False
     _first_at: float | None = field(default=None, repr=False)
 
     async def meets(self, called: Called, holds: Callable[[str], Awaitable[bool]]) -> bool:
         """Count a call, and say whether it is struck. `holds` runs the line of `until`; true ends the fault."""
         when = self.fault.when
+        self.tools.add(called.tool)
         if when.tool not in {None, called.tool}:
             return False
         if when.matches is not None and not await self._matches(when.matches, called.text):
@@ -79,7 +83,7 @@ class Schedule:
             what = f"call of {when.tool}" if when.tool else "call"
             like = f" that matches {when.matches!r}" if when.matches else ""
             said = f"it strikes the {_nth(when.nth)} {what}{like}, and there were {self.matching}"
-            return f"{said}{self._but_stopped}"
+            return f"{said}{self._but_stopped}{self._other_tools}"
         if self.until_held:
             return f"its end had come before it could strike: {self.fault.until}"
         return "the trial ended during the call that it met"
@@ -94,6 +98,16 @@ class Schedule:
             f" that it was found in; its search was stopped after {SEARCH_S:g} s {times}{given_up}, so nobody knows "
             "whether those calls match: a simpler pattern is needed"
         )
+
+    @property
+    def _other_tools(self) -> str:
+        """Whose calls there were instead, where there was none of the tool that it strikes."""
+        wanted = self.fault.when.tool
+        if wanted is None or wanted in self.tools or not self.tools:
+            return ""
+        near = difflib.get_close_matches(wanted, sorted(self.tools), n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        return f"; no tool of that name was called, only {', '.join(sorted(self.tools))}{meant}"
 
     @property
     def _times(self) -> int | None:
