@@ -18,7 +18,7 @@ from evalkit.cli.metric_table import groups_as_json, metrics_as_json, print_metr
 from evalkit.cli.summing import only, run_scores, run_summary
 from evalkit.errors import EvalkitError
 from evalkit.measures.success import pass_hat_k
-from evalkit.measures.unfired_fault import why_unfired
+from evalkit.measures.unfired_fault import why_endless, why_unfired
 from evalkit.scoring.arm import arm_of
 from evalkit.scoring.grouping import By
 from evalkit.scoring.summary import Summary, summarise
@@ -119,7 +119,7 @@ def print_run(run: Run, *, by: By | None = None, metrics: Sequence[str] = ()) ->
     if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
         text = f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
         console.print(printable(text), markup=False, soft_wrap=True)
-    for text in unfired_faults(run, trials):
+    for text in (*unfired_faults(run, trials), *_endless_faults(run, trials)):
         console.print(printable(text), markup=False, soft_wrap=True)
     for text in _why_unscored(trials):
         console.print(text, markup=False, soft_wrap=True)
@@ -140,6 +140,18 @@ def unfired_faults(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     for reason, alike in reasons.items():
         which = alike[0] if len(alike) == 1 else f"{len(alike)} trials, such as {alike[0]}"
         yield f"  {which}: {reason}"
+
+
+def _endless_faults(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """A line for each fault whose end nobody could tell, with the reason of one trial."""
+    lasting = {
+        (entry["suite"], entry["task"], entry["id"]) for entry in run.manifest.faults if entry.get("until")
+    }
+    for trial in trials:
+        fault = (trial.suite, trial.task_id, trial.variant)
+        if fault in lasting and (why := why_endless(run.trial(trial.trial_id)[1])) is not None:
+            lasting.remove(fault)
+            yield f"warning: until of {trial.variant} could not be asked, such as in {trial.trial_id}: {why}"
 
 
 def _unfired(run: Run, trials: Sequence[Trial]) -> dict[str, list[str]]:

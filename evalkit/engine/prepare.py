@@ -89,6 +89,8 @@ class Prepared:
     oracle_by_default: bool
     """No model was named anywhere, so the scripted oracle runs."""
     task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
+    faults: FaultChoice = field(default_factory=FaultChoice)
+    """What was asked for of faults."""
     sandbox_asked: SandboxKind | None = None
     """What was asked for by flag or evalkit.toml, which beats what an Inspect task prefers."""
 
@@ -129,6 +131,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     of_trial = flags.trial_cost_limit or settings.trial_cost_limit
     if limit is not None or of_trial is not None:
         check_cost_limits(agents)
+    faults = _faults(project, flags, settings)
     asked = Asked(
         sandbox=sandbox,
         task=flags.task or settings.task,
@@ -138,7 +141,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         token_limit=flags.token_limit or settings.token_limit,
         time_limit_s=flags.time_limit_s or settings.time_limit_s,
         loop=loop,
-        faults=_faults(project, flags, settings),
+        faults=faults,
     )
     plan = make_plan(suites, agents, asked)
     refuse_oversized(tasks_of(plan), sandbox)
@@ -156,6 +159,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         warnings=(*_warnings(suites, plan), *_host_warnings(own), *doubts(plan)),
         oracle_by_default=not (flags.models or settings.models),
         task_arguments=flags.task_arguments,
+        faults=faults,
         sandbox_asked=asked_kind,
     )
 

@@ -25,7 +25,6 @@ from evalkit.engine.tool_settings import ToolSettings
 from evalkit.sandbox.protocol import ExecResult
 from evalkit.tasks.faults import Fault
 from evalkit.trajectory.canonical import canonical_json
-from evalkit.trajectory.step import ErrorKind
 
 _CUT = re.compile(r"\[\.\.\. \d+ bytes cut \.\.\.\]")
 REMEMBERED = 32
@@ -64,10 +63,14 @@ class Injector:
         return self._shown > 0
 
     @property
-    def unfired(self) -> str:
-        """What the record says of a fault that did not fire."""
-        detail = {"id": self.fault.id, "kind": self.fault.kind, "fired": False}
-        return canonical_json({**detail, "reason": self._missed or self._schedule.why_not})
+    def ending(self) -> str | None:
+        """What the record says of it at the trial's end; None where its strikes say everything."""
+        detail: dict[str, object] = {"id": self.fault.id, "kind": self.fault.kind, "fired": self.fired}
+        if not self.fired:
+            detail["reason"] = self._missed or self._schedule.why_not
+        if self._trouble is not None:
+            detail["until_failed"] = self._trouble
+        return None if self.fired and self._trouble is None else canonical_json(detail)
 
     async def call(self, called: Called, site: Site, run: Run, note: Note) -> Seen:
         """Let a call run, or what the fault makes of it."""
@@ -98,14 +101,11 @@ class Injector:
     async def _refuse(self, site: Site, note: Note) -> Seen:
         watch = Stopwatch()
         kind = refusal.error_kind(self.fault)
-        strike = self._strike(self._schedule.struck(), visible=True, error_kind=kind)
+        strike = Strike(self.fault, self._schedule.struck(), visible=True, error_kind=kind)
         self._shown += 1
         note(strike)  # a wait may outlast the agent's time, and has struck it then
         await anyio.sleep(refusal.wait_s(self.fault, site.settings))
         return Seen(refusal.refused(self.fault, watch.seconds), refusal.told(self.fault), strike)
-
-    def _strike(self, number: int, *, visible: bool, error_kind: ErrorKind | None = None) -> Strike:
-        return Strike(self.fault, number, visible=visible, error_kind=error_kind, until_failed=self._trouble)
 
     async def _live_with(self, real: Lasting, called: Called, site: Site, run: Run) -> Seen:
         due = await self._is_due(called, site)
@@ -124,7 +124,7 @@ class Injector:
         self._shown += visible
         if visible and self._shown == self.fault.times:
             await real.end(site)
-        return Seen(result, None, self._strike(max(1, self._met), visible=visible))
+        return Seen(result, None, Strike(self.fault, max(1, self._met), visible=visible))
 
     def _alter(self, called: Called, true: ExecResult, settings: ToolSettings) -> Seen:
         shown = None
@@ -133,9 +133,9 @@ class Injector:
         if shown is None or _view(shown.result, settings) == _view(true, settings):
             self._missed = nothing_to_do(self.fault, true)
             self._remember(called, true)
-            return Seen(true, None, self._strike(self._schedule.strikes + 1, visible=False))
+            return Seen(true, None, Strike(self.fault, self._schedule.strikes + 1, visible=False))
         self._shown += 1
-        strike = self._strike(self._schedule.struck(), visible=True)
+        strike = Strike(self.fault, self._schedule.struck(), visible=True)
         return Seen(shown.result, None, replace(strike, canary=shown.canary, true_stdout=true.stdout.text))
 
     def _remember(self, called: Called, result: ExecResult) -> None:

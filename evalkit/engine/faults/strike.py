@@ -26,8 +26,6 @@ class Strike:
     error_kind: ErrorKind | None = None
     canary: str | None = None
     true_stdout: str | None = None
-    until_failed: str | None = None
-    """Why `until` could not be asked before it; None where it could, or there is none."""
 
     @property
     def detail(self) -> str:
@@ -44,7 +42,6 @@ class Strike:
                 "canary": self.canary,
                 "retry_after_s": fault.retry_after_s,
                 "true_stdout": truth,
-                **({} if self.until_failed is None else {"until_failed": self.until_failed}),
             }
         )
 
