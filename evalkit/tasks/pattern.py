@@ -25,6 +25,8 @@ MAX_TEXT = 100_000
 """Characters that are searched; what comes after them matches nothing."""
 MAX_PATTERN = 2_000
 """Characters of a pattern: compiling cannot be stopped either."""
+MAX_RANGES = 3_000_000
+"""Characters in all ranges of a pattern together; for each of Unicode's, compiling looks at it."""
 SEARCH_S = 5.0
 """What takes longer is stopped."""
 _STEPS = 2_000_000
@@ -43,8 +45,11 @@ def checked(pattern: str) -> str:
     if len(pattern) > MAX_PATTERN:
         raise ValueError(f"a pattern has at most {MAX_PATTERN:,} characters")
     try:
+        parsed = _parsed(pattern)
+        if _in_ranges(parsed) > MAX_RANGES:
+            raise ValueError(f"its ranges span more than {MAX_RANGES:,} characters together")
         _compiled(pattern)
-        nested = _is_nested(_parsed(pattern))
+        nested = _is_nested(parsed)
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"not a valid regular expression: {error}") from None
     if "\0" in pattern:
@@ -150,6 +155,16 @@ def _inner(part: Part) -> Iterator[tuple[Part, ...]]:
         for inner in cast("list[Any]", one) if isinstance(one, list) else [one]:
             if isinstance(inner, _parser.SubPattern):
                 yield _parts(inner)
+
+
+def _in_ranges(parts: tuple[Part, ...]) -> int:
+    """How many characters all of its ranges span together."""
+    return sum(
+        sum(int(span[1]) - int(span[0]) for kind, span in part[1] if kind is _op.RANGE)
+        if part[0] is _op.IN
+        else sum(map(_in_ranges, _inner(part)))
+        for part in parts
+    )
 
 
 def _is_nested(parts: tuple[Part, ...]) -> bool:

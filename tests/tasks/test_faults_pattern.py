@@ -96,6 +96,12 @@ def test_a_pattern_that_is_too_long_to_be_compiled_in_no_time_is_refused():
         pattern.checked("x" * 2001)
 
 
+def test_a_pattern_of_so_many_wide_ranges_that_compiling_it_takes_long_is_refused():
+    with pytest.raises(ValueError, match="ranges span more than 3,000,000 characters"):
+        pattern.checked("(?i)" + "([\x01-\U0010ffff])" * 3)
+    assert pattern.checked("(?i)[^\x01-\uffff]")
+
+
 ATOMS = ["a", "b", "aa", ".", "[ab]", "[^b]", r"\w", "^", "$", r"\b", " ", "#", "\n", r"\1", "(?#c)", "|"]
 REPEATS = ["", "", "", "*", "+", "?", "{2}", "{1,3}", "{2,}", "*?", "+?", "*+", "++", " *", " +", "(?#c)+"]
 GROUPS = [

@@ -12,7 +12,7 @@ from evalkit.engine.faults.lasting import Site
 
 UNTIL_S = 30.0
 """A line that takes longer than this does not hold."""
-_ASK = 'line=$(cat); exec </dev/null; printf "%s\\n" "$line" | sh -n || exit 126; eval "$line"'
+_ASK = 'line=$(cat) || exit 126; exec </dev/null; printf "%s\\n" "$line" | sh -n || exit 126; eval "$line"'
 _CANNOT_RUN = frozenset({126, 127})
 _SAID = 200
 """Characters of its stderr that are kept."""
