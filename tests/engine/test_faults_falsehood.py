@@ -121,6 +121,15 @@ def test_one_whole_number_is_replaced_by_one(around, number, how):
     float(seen.removeprefix(begin).removesuffix(end).replace(",", ""))
 
 
+TOKENS = "v1.2.3 1.2.3 2024-05-01 12:30:01 0x1f a/b /srv/9 me@h.org 10.0.0.1:80 5.txt x-1 1'234 5ms #12 3/4 1_000 C++"
+
+
+@given(st.lists(st.sampled_from(TOKENS.split()), min_size=1, max_size=6))
+def test_no_part_of_a_longer_token_is_replaced(tokens):
+    where = value_in(" ".join(tokens))
+    assert where is None or " ".join(tokens)[slice(*where)] in tokens
+
+
 def test_thousands_are_shown_with_commas_and_traced_without():
     shown = falsehood(Fault.model_validate({"id": "f", "kind": "wrong_value"}), "task", result(b"1,234,567"))
     assert shown is not None

@@ -19,7 +19,7 @@ _NUMBERS = re.compile(rf"{_BEFORE}{_ONE}(?:,{_ONE})*+{_AFTER}")
 _GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 """One with a decimal comma, or two; it is replaced as a whole."""
-_WORD = re.compile(r"(?<![\w./:@+-])(?<!\d,)(?<!\w')\w++(?:(?:[.:@+'-]++|(?<=\d),(?=\d))\w++)*+(?!/)")
+_WORD = re.compile(r"(?<![\w./:@#%+-])(?<!\d,)(?<!\w')\w++(?:(?:[.:@+'-]++|(?<=\d),(?=\d))\w++)*+(?![/#%+])")
 _JSON_WORDS = frozenset({"true", "false", "null"})
 
 

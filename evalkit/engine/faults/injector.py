@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 import anyio
@@ -86,8 +86,6 @@ class Injector:
         return Seen(result)
 
     async def _is_due(self, called: Called, site: Site) -> bool:
-        """Looking into it is not the agent's doing, nor its time."""
-
         async def holds(line: str) -> bool:
             answer = await ask(line, site)
             self._late += answer.late
@@ -95,8 +93,12 @@ class Injector:
             return answer.holds
 
         async with self._turn:
-            with self.clock.standing_still() if self.clock else nullcontext():
+            with self._off_the_clock():
                 return await self._schedule.meets(called, holds)
+
+    def _off_the_clock(self) -> AbstractContextManager[None]:
+        """What the fault itself does is not the agent's time."""
+        return self.clock.standing_still() if self.clock else nullcontext()
 
     async def _refuse(self, site: Site, note: Note) -> Seen:
         watch = Stopwatch()
@@ -109,12 +111,14 @@ class Injector:
 
     async def _live_with(self, real: Lasting, called: Called, site: Site, run: Run) -> Seen:
         due = await self._is_due(called, site)
-        if self._schedule.until_held:
-            await real.end(site)
-        await real.before(site, due=due)
+        with self._off_the_clock():
+            if self._schedule.until_held:
+                await real.end(site)
+            await real.before(site, due=due)
         result = self._with_late(await run())
         visible = real.shows(result, site.settings)
-        began = await real.after(site, due=due)
+        with self._off_the_clock():
+            began = await real.after(site, due=due)
         if began:
             self._schedule.struck()
         if not (visible or began or due):
