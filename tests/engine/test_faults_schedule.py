@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from evalkit.engine.faults import condition
 from evalkit.tasks import pattern
 from evalkit.trajectory.step import Act, Event
 
@@ -83,6 +84,13 @@ def test_a_condition_that_cannot_be_asked_is_said_at_the_end(play_faulted, line,
     _, _, end = told(play_faulted(fault(f'until = "{line}"'), WRITE, WRITE)["f"])
     assert end.pop("until_failed").startswith(said)
     assert end == {"id": "f", "kind": "error_500", "fired": True}
+
+
+def test_a_condition_that_does_not_end_is_stopped_and_said(play_faulted, monkeypatch):
+    monkeypatch.setattr(condition, "UNTIL_S", 1.0)
+    recorded = play_faulted(fault('until = "sleep 60"'), WRITE)["f"]
+    assert struck(recorded) == [True]
+    assert told(recorded)[-1]["until_failed"] == "it did not end within 1 s"
 
 
 def test_a_condition_that_can_be_asked_later_is_no_trouble(play_faulted):
