@@ -20,7 +20,7 @@ from evalkit.cli.metric_table import print_metrics, undeclared
 from evalkit.cli.prose import one_line, say_unbroken
 from evalkit.cli.summing import only, quantities_of, run_scores, run_summary, summary_of
 from evalkit.errors import EvalkitError
-from evalkit.measures.unfired_fault import why_unfired
+from evalkit.measures.unfired_fault import why_endless, why_unfired
 from evalkit.scoring.grouping import By
 from evalkit.scoring.summary import Summary
 from evalkit.trajectory.locate import is_remote
@@ -108,6 +108,7 @@ def _about_trials(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
         yield f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
     yield from unfired_faults(run, trials)
+    yield from _endless_faults(run, trials)
     yield from _why_unscored(trials)
 
 
@@ -121,6 +122,18 @@ def unfired_faults(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     for reason, alike in reasons.items():
         which = alike[0] if len(alike) == 1 else f"{len(alike)} trials, such as {alike[0]}"
         yield f"  {which}: {reason}"
+
+
+def _endless_faults(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """A line for each fault whose end nobody could tell, with the reason of one trial."""
+    lasting = {
+        (entry["suite"], entry["task"], entry["id"]) for entry in run.manifest.faults if entry.get("until")
+    }
+    for trial in trials:
+        fault = (trial.suite, trial.task_id, trial.variant)
+        if fault in lasting and (why := why_endless(run.trial(trial.trial_id)[1])) is not None:
+            lasting.remove(fault)
+            yield f"warning: until of {trial.variant} could not be asked, such as in {trial.trial_id}: {why}"
 
 
 def _unfired(run: Run, trials: Sequence[Trial]) -> dict[str, list[str]]:

@@ -170,6 +170,30 @@ def test_a_suite_that_proves_nothing_is_refused_with_exit_3(command, folder, loc
 
 
 @pytest.mark.local
+def test_a_plans_faults_are_proven_where_they_are_asked_for(command, folder, local_support):
+    assert command("init").code == 0
+    Path("plan.toml").write_text(
+        '[[faults]]\nid = "flaky"\nkind = "error_500"\nwhen = { tool = "bash" }\nuntil = "no-such-program"\n'
+    )
+    said = command("suite", "check", "smoke", "--faults", "plan.toml", "--json")
+    assert said.code == 3
+    (task,) = json.loads(said.out)["tasks"]
+    assert [proof["fault"] for proof in task["faults"]] == ["flaky"]
+    assert any("until could not be asked with oracle: exit code 127" in one for one in task["problems"])
+
+
+@pytest.mark.local
+def test_a_project_is_told_which_faults_its_proof_leaves_out(command, folder, local_support):
+    assert command("init").code == 0
+    Path("plan.toml").write_text('[[faults]]\nid = "flaky"\nkind = "error_500"\n')
+    toml = Path("evalkit.toml")
+    toml.write_text(toml.read_text().replace("[run]\n", '[run]\nfaults = "plan.toml"\n', 1))
+    said = command("suite", "check", "smoke")
+    assert (said.code, "the faults of plan.toml" in " ".join(said.err.split())) == (0, True)
+    assert "the faults of" not in command("suite", "check", "smoke", "--faults", "none").err
+
+
+@pytest.mark.local
 def test_unscored_trials_give_exit_6_and_say_why(command, folder, local_support):
     command("suite", "new", "mine")
     (grader,) = Path("suites/mine").rglob("test.sh")
