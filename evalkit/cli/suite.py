@@ -55,6 +55,12 @@ def check(
         str | None,
         typer.Option(help="Only tasks whose id matches this pattern; with ! before it, all others."),
     ] = None,
+    faults: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLAN.toml|none", help="Prove a plan's faults beside the tasks' own, or none at all."
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the proving run in this folder.")] = None,
     json: Json = False,
 ) -> None:
@@ -63,15 +69,17 @@ def check(
     """
     import tempfile
 
-    from evalkit.cli.console import print_json
+    from evalkit.cli.console import note, print_json
     from evalkit.cli.progress import live_progress
     from evalkit.cli.suite_table import findings_as_json, print_findings
     from evalkit.engine.prepare import RunFlags, prepare
 
     prepared = prepare(
-        RunFlags(suites=(name,), models=("scripted/oracle", "scripted/nop", "scripted/naive")),
+        RunFlags(suites=(name,), models=("scripted/oracle", "scripted/nop", "scripted/naive"), faults=faults),
         use_defaults=False,
     )
+    for warning in (*prepared.warnings, *_left_out(faults)):
+        note(f"warning: {warning}")
     with tempfile.TemporaryDirectory(prefix="evalkit-check-") as scratch, live_progress(None) as progress:
         from evalkit.engine.check import check_suite
 
@@ -86,6 +94,20 @@ def check(
             f"{len(bad)} of {len(findings)} tasks are not fit to judge anybody by: {', '.join(bad)}",
             hint=f"Keep the proving run to look into it: evalkit suite check {name} --out FOLDER",
         )
+
+
+def _left_out(faults: str | None) -> tuple[str, ...]:
+    """What a run of this project would meet beside, and this proof does not."""
+    import os.path
+
+    from evalkit.project import find_project
+
+    project = find_project()
+    usual = project.settings.run.faults
+    if faults is not None or usual is None or usual == "none":
+        return ()
+    plan = os.path.relpath(project.root / usual)
+    return (f"the faults of {plan}, which evalkit.toml adds to a run, are not proven here: --faults {plan}",)
 
 
 @suite_app.command("new")

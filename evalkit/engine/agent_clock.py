@@ -38,6 +38,18 @@ class AgentClock:
                 self._scope = None
         self.expired = scope.cancelled_caught
 
+    @contextmanager
+    def standing_still(self) -> Generator[None]:
+        """What goes by inside is not the agent's time."""
+        if self._stopped_at is not None:  # whoever has stopped it lets it go on
+            yield
+            return
+        self.stop()
+        try:
+            yield
+        finally:
+            self.go_on()
+
     def stop(self, *, for_s: float = 0.0) -> None:
         """Stand still from now on, or as if since so many seconds ago. Twice is once."""
         if self._stopped_at is None:

@@ -61,7 +61,9 @@ async def run_call(
     try:
         executed = await execute_tools([alone], tools, max_output=_UNCUT)
     except anyio.get_cancelled_exc_class():
-        recorder.add(act_step(recorder.next, call, position, trace, watch, raw=raw, error_kind="limit"))
+        number = recorder.next
+        recorder.add(act_step(number, call, position, trace, watch, raw=raw, error_kind="limit"))
+        call_events(recorder, trace, number)
         raise
     except Exception as error:  # a tool of the user's own that fails, which Inspect lets through
         recorder.add(act_step(recorder.next, call, position, trace, watch, raw=raw, error_kind="unknown"))

@@ -11,7 +11,7 @@ from evalkit.engine.prepare import Prepared
 from evalkit.engine.progress import Progress
 from evalkit.engine.running import RunResult
 from evalkit.engine.start import start
-from evalkit.measures.unfired_fault import why_unfired
+from evalkit.measures.unfired_fault import why_endless, why_unfired
 from evalkit.trajectory.reader import load
 
 
@@ -21,7 +21,7 @@ def check_plan(prepared: Prepared, task: str | None) -> tuple[Planned, ...]:
     """
     oracle = [agent for agent in prepared.agents if agent.model.name == "oracle"]
     nop = [agent for agent in prepared.agents if agent.model.name == "nop"]
-    asked = Asked(task=task, sandbox=prepared.sandbox, arms="clean")
+    asked = Asked(task=task, sandbox=prepared.sandbox, faults=prepared.faults, arms="clean")
     twice = make_plan(prepared.suites, oracle, replace(asked, epochs=ORACLE_TIMES))
     once = make_plan(prepared.suites, nop, replace(asked, epochs=1))
     players = [agent for agent in prepared.agents if agent.model.name in {"oracle", "naive"}]
@@ -38,13 +38,21 @@ def check_suite(prepared: Prepared, task: str | None, out: Path, progress: Progr
     if result.interrupted:
         raise KeyboardInterrupt
     planned = [(trial.suite.name, trial.task.id, trial.variant) for trial in plan]
-    return judge(planned, result.trials, _unfired(result))
+    unfired, endless = _troubles(result)
+    return judge(planned, result.trials, unfired, endless)
 
 
-def _unfired(result: RunResult) -> dict[str, str]:
-    """Why a fault did not fire, by trial."""
-    missed = [trial for trial in result.trials if (trial.faults_planned or 0) > (trial.faults_fired or 0)]
-    if not missed:
-        return {}
-    run = load(result.path)
-    return {trial.trial_id: why_unfired(run.trial(trial.trial_id)[1]) for trial in missed}
+def _troubles(result: RunResult) -> tuple[dict[str, str], dict[str, str]]:
+    """Why a fault did not fire, and why its end could not be told, by trial."""
+    unfired: dict[str, str] = {}
+    endless: dict[str, str] = {}
+    faulted = [trial for trial in result.trials if trial.faults_planned]
+    if faulted:
+        run = load(result.path)
+        for trial in faulted:
+            _, steps = run.trial(trial.trial_id)
+            if not trial.faults_fired:
+                unfired[trial.trial_id] = why_unfired(steps)
+            if (why := why_endless(steps)) is not None:
+                endless[trial.trial_id] = why
+    return unfired, endless

@@ -40,10 +40,13 @@ class Finding:
 
 
 def judge(
-    planned: Sequence[tuple[str, str, str]], trials: Sequence[Trial], unfired: Mapping[str, str] | None = None
+    planned: Sequence[tuple[str, str, str]],
+    trials: Sequence[Trial],
+    unfired: Mapping[str, str] | None = None,
+    endless: Mapping[str, str] | None = None,
 ) -> tuple[Finding, ...]:
     """Compare what the scripted agents did on each (suite, task, variant); `unfired` says by trial why a fault did not
-    fire.
+    fire, `endless` why its end could not be told.
     """
     variants: dict[tuple[str, str], dict[str, None]] = {}
     for suite, task, variant in planned:
@@ -53,7 +56,12 @@ def judge(
         own = [trial for trial in trials if (trial.suite, trial.task_id) == (suite, task)]
         clean = [trial for trial in own if trial.variant == "clean"]
         faults = tuple(
-            _fault_proof(variant, [trial for trial in own if trial.variant == variant], unfired or {})
+            _fault_proof(
+                variant,
+                [trial for trial in own if trial.variant == variant],
+                unfired=unfired or {},
+                endless=endless or {},
+            )
             for variant in of_task
             if variant != "clean"
         )
@@ -67,7 +75,9 @@ def _of(trials: Sequence[Trial], model: str) -> list[Trial]:
     return [trial for trial in trials if trial.model == model]
 
 
-def _fault_proof(fault: str, trials: Sequence[Trial], unfired: Mapping[str, str]) -> FaultProof:
+def _fault_proof(
+    fault: str, trials: Sequence[Trial], *, unfired: Mapping[str, str], endless: Mapping[str, str]
+) -> FaultProof:
     problems: list[str] = []
     status: dict[str, str] = {}
     for name in ("oracle", "naive"):
@@ -78,6 +88,8 @@ def _fault_proof(fault: str, trials: Sequence[Trial], unfired: Mapping[str, str]
         for trial in found:
             if trial.status == "unscored":
                 problems.append(f"{name} is unscored ({trial.error_origin}): {trial.error_message}")
+            if trial.trial_id in endless:
+                problems.append(f"its until could not be asked with {name}: {endless[trial.trial_id]}")
             if not trial.faults_fired:
                 problems.append(
                     f"it did not fire for {name}: {unfired.get(trial.trial_id, 'for no known reason')}"

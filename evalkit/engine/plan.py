@@ -151,7 +151,8 @@ def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked)
             epochs = asked.epochs or suite.run.epochs or 1
             faults = asked.faults.of(task.id, task.settings.faults)
             for fault in faults:
-                check_fits(task, fault)
+                with asked.faults.blamed(fault):
+                    check_fits(task, fault)
             variants = _variants(faults, asked.arms)
             trials += [
                 PlannedTrial(suite, task, agent, epoch, limits, fault.id if fault else "clean", fault=fault)
@@ -160,7 +161,12 @@ def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked)
                 for epoch in range(1, epochs + 1)
             ]
     if trials:
-        asked.faults.check_used([trial.task.id for trial in trials if isinstance(trial, PlannedTrial)])
+        if not any(agent.own.tools or agent.own.servers for agent in agents):
+            asked.faults.check_tools()
+        asked.faults.check_used(
+            [trial.task.id for trial in trials if isinstance(trial, PlannedTrial)],
+            [task.id for suite in suites if isinstance(suite, Suite) for task in suite.tasks],
+        )
     elif asked.arms != "faulted":
         names = ", ".join(sorted({task.id for suite in suites for task in suite.tasks}))
         raise UsageError(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
 from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.faults.choice import NONE, FaultChoice, load_choice
+from evalkit.engine.faults.doubt import doubts
 from evalkit.engine.inspect_suite import PREFIX
 from evalkit.engine.own_code import OwnCode
 from evalkit.engine.plan import AnySuite, Asked, Planned, PlannedSuite, make_plan, tasks_of
@@ -88,6 +89,8 @@ class Prepared:
     oracle_by_default: bool
     """No model was named anywhere, so the scripted oracle runs."""
     task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
+    faults: FaultChoice = field(default_factory=FaultChoice)
+    """What was asked for of faults."""
     sandbox_asked: SandboxKind | None = None
     """What was asked for by flag or evalkit.toml, which beats what an Inspect task prefers."""
 
@@ -128,6 +131,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     of_trial = flags.trial_cost_limit or settings.trial_cost_limit
     if limit is not None or of_trial is not None:
         check_cost_limits(agents)
+    faults = _faults(project, flags, settings)
     asked = Asked(
         sandbox=sandbox,
         task=flags.task or settings.task,
@@ -137,7 +141,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         token_limit=flags.token_limit or settings.token_limit,
         time_limit_s=flags.time_limit_s or settings.time_limit_s,
         loop=loop,
-        faults=_faults(project, flags, settings),
+        faults=faults,
     )
     plan = make_plan(suites, agents, asked)
     refuse_oversized(tasks_of(plan), sandbox)
@@ -152,9 +156,10 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         trial_cost_limit_usd=of_trial,
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
-        warnings=(*_warnings(suites, plan), *_host_warnings(own)),
+        warnings=(*_warnings(suites, plan), *_host_warnings(own), *doubts(plan)),
         oracle_by_default=not (flags.models or settings.models),
         task_arguments=flags.task_arguments,
+        faults=faults,
         sandbox_asked=asked_kind,
     )
 

@@ -116,6 +116,8 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         current_script.set(_script(given.persona, stage, len(given.messages)))
     seconds = _seconds(given, stage)
     clock = AgentClock(seconds)
+    if given.ledger.injector is not None:
+        given.ledger.injector.clock = clock
     tools = agent_tools(
         given.sandbox,
         agent.tool_settings,

@@ -14,7 +14,7 @@ from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParam, ToolParams
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.injector import Injector
 from evalkit.engine.faults.lasting import Site
-from evalkit.engine.faults.strike import Seen
+from evalkit.engine.faults.strike import Seen, Strike
 from evalkit.engine.observation import observe
 from evalkit.engine.tool_settings import ToolSettings
 from evalkit.engine.traces import CallTrace, Ending, call_trace, is_foreign
@@ -82,6 +82,9 @@ class _Bench:
         def keep(cut: ExecResult) -> None:
             trace.result = cut
 
+        def note(strike: Strike) -> None:
+            trace.strike = strike
+
         async def execute() -> ExecResult:
             return await site.sandbox.exec(
                 command, user=site.user, stdin=stdin, timeout_s=site.settings.timeout_s, on_cut=keep
@@ -90,7 +93,7 @@ class _Bench:
         seen = (
             Seen(await execute())
             if self.injector is None
-            else await self.injector.call(called, site, execute)
+            else await self.injector.call(called, site, execute, note)
         )
         trace.result, trace.strike = seen.result, seen.strike
         if is_foreign():

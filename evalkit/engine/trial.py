@@ -101,8 +101,8 @@ async def conduct(
         finally:
             if sandbox is not None:
                 await _stop(sandbox, recorder)
-            if ledger.injector is not None and not ledger.injector.fired:
-                recorder.event("fault", ledger.injector.unfired)
+            if ledger.injector is not None and (ending := ledger.injector.ending) is not None:
+                recorder.event("fault", ending)
             trial = ledger.trial(
                 planned,
                 run_id=context.run_id,

@@ -1,4 +1,4 @@
-"""Why did a planned fault not fire?"""
+"""Why did a planned fault not fire, or not end?"""
 
 from __future__ import annotations
 
@@ -7,6 +7,16 @@ import json
 from collections.abc import Sequence
 
 from evalkit.trajectory.step import Event, Step
+
+
+def why_endless(steps: Sequence[Step]) -> str | None:
+    """Why a fault's `until` could not be asked, by a trial's record; None where it could, or there is none."""
+    told = next(
+        (step.detail for step in reversed(steps) if isinstance(step, Event) and step.event == "fault"), None
+    )
+    with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+        return str(json.loads(told or "")["until_failed"])
+    return None
 
 
 def why_unfired(steps: Sequence[Step]) -> str:

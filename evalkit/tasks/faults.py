@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -24,15 +25,20 @@ FaultKind = Literal[
     "disk_full",
     "process_killed",
 ]
-_ALWAYS_LOUD = frozenset({"timeout", "error_500", "rate_limit", "permission"})
 _ALWAYS_SILENT = frozenset({"stale", "empty", "schema_drift", "wrong_value"})
-_ONLY_FOR = {
-    "fast": "timeout",
-    "wait_s": "timeout",
-    "retry_after_s": "rate_limit",
-    "path": "disk_full",
-    "process": "process_killed",
+_MAY_BE_EITHER = frozenset({"partial", "garbled"})
+_ONLY_FOR: Mapping[str, frozenset[FaultKind]] = {
+    "fast": frozenset({"timeout"}),
+    "wait_s": frozenset({"timeout"}),
+    "retry_after_s": frozenset({"rate_limit"}),
+    "path": frozenset({"disk_full"}),
+    "process": frozenset({"process_killed"}),
+    "canary": frozenset({"wrong_value", "schema_drift", "garbled"}),
 }
+STRUCK_TOOLS = ("bash", "python")
+"""Tools of evalkit's own that faults strike."""
+ENDING_TOOLS = ("submit", "report_impossible")
+"""They end the trial, and are never struck."""
 _VARIANT_NAMES = frozenset({"clean", "twin"})
 
 
@@ -42,10 +48,22 @@ def _variant(fault_id: str) -> str:
     return fault_id
 
 
+def _struck(tool: str) -> str:
+    if tool in ENDING_TOOLS:
+        raise ValueError(f"{tool} ends the trial and is never struck")
+    return tool
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("a canary is one line of printable characters")
+    return text
+
+
 class When(Section):
     """Which call a fault strikes: the `nth` call of `tool` (any, if None) whose arguments match."""
 
-    tool: str | None = Field(default=None, min_length=1)
+    tool: Annotated[str, Field(min_length=1), AfterValidator(_struck)] | None = None
     matches: Annotated[str, AfterValidator(checked)] | None = None
     nth: Count = 1
 
@@ -64,7 +82,7 @@ class Fault(Section):
     """A shell line; the fault ends when it exits 0."""
     loud: Flag | None = None
     """Whether the observation shows that something is wrong; None: as usual for the kind."""
-    canary: str | None = Field(default=None, min_length=4)
+    canary: Annotated[str, Field(min_length=4), AfterValidator(_one_line)] | None = None
     """The value by which a silent fault's spread is traced; None: one is made up."""
     fast: Flag = False
     """A timeout that is reported at once, without the wait."""
@@ -79,23 +97,41 @@ class Fault(Section):
     def _fits_its_kind(self) -> Self:
         if self.times is not None and self.until is not None:
             raise ValueError(f"fault {self.id!r} has both times and until; keep one")
-        for name in ("until", "process", "canary"):
+        for name in ("until", "process"):
             if "\0" in (getattr(self, name) or ""):
                 raise ValueError(f"fault {self.id!r}: {name} holds a zero byte")
-        for name, kind in _ONLY_FOR.items():
-            if getattr(self, name) and self.kind != kind:
-                raise ValueError(f"fault {self.id!r}: {name} belongs to {kind}, not to {self.kind}")
+        for name, kinds in _ONLY_FOR.items():
+            if self._is_given(name) and self.kind not in kinds:
+                raise ValueError(f"fault {self.id!r}: {name} belongs to {_either(kinds)}, not to {self.kind}")
+        if self.fast and self.wait_s is not None:
+            raise ValueError(f"fault {self.id!r} has both fast and wait_s; keep one")
         if self.kind == "disk_full" and self.path is None:
             raise ValueError(f"fault {self.id!r}: disk_full needs path, the folder that is full")
         if self.kind == "process_killed" and self.process is None:
             raise ValueError(f"fault {self.id!r}: process_killed needs process, the program to kill")
-        if self.loud is False and self.kind in _ALWAYS_LOUD:
-            raise ValueError(f"fault {self.id!r}: {self.kind} is always loud")
-        if self.loud and self.kind in _ALWAYS_SILENT:
-            raise ValueError(f"fault {self.id!r}: {self.kind} is always silent")
+        if (
+            self.loud is not None
+            and self.kind not in _MAY_BE_EITHER
+            and self.loud is not self._is_usually_loud
+        ):
+            how = "loud" if self._is_usually_loud else "silent"
+            raise ValueError(f"fault {self.id!r}: {self.kind} is always {how}")
         return self
 
     @property
     def is_loud(self) -> bool:
         """Whether the observation shows that something is wrong."""
-        return self.kind not in (*_ALWAYS_SILENT, "partial", "garbled") if self.loud is None else self.loud
+        return self._is_usually_loud if self.loud is None else self.loud
+
+    @property
+    def _is_usually_loud(self) -> bool:
+        return self.kind not in _ALWAYS_SILENT | _MAY_BE_EITHER
+
+    def _is_given(self, name: str) -> bool:
+        """`false` is as good as nothing; 0 is not."""
+        value: object = getattr(self, name)
+        return value is not None and value is not False
+
+
+def _either(kinds: Iterable[str]) -> str:
+    return " or ".join(sorted(kinds))

@@ -115,7 +115,9 @@ def test_a_run_is_recorded_shown_and_told_from_its_json(command, folder, local_s
     assert said.code == 0, said.err
     result = json.loads(said.out)
     (metrics,) = (agent.pop("metrics") for agent in result["agents"])
-    once = {"value": 1.0, "n": 1, "low": None, "high": None, "trials": 1, "unknown": 0}
+    (arms,) = (agent.pop("arms") for agent in result["agents"])
+    assert list(arms) == ["clean"]
+    once = {"value": 1.0, "n": 1, "low": None, "high": None, "trials": 1, "unknown": 0, "why_null": None}
     assert metrics["pass^1"] == metrics["success"] == once
     assert result["agents"] == [
         {
@@ -165,6 +167,30 @@ def test_a_suite_that_proves_nothing_is_refused_with_exit_3(command, folder, loc
     assert said.code == 3
     (task,) = json.loads(said.out)["tasks"]
     assert task["problems"] == ["doing nothing passes: the grader does not look at the work"]
+
+
+@pytest.mark.local
+def test_a_plans_faults_are_proven_where_they_are_asked_for(command, folder, local_support):
+    assert command("init").code == 0
+    Path("plan.toml").write_text(
+        '[[faults]]\nid = "flaky"\nkind = "error_500"\nwhen = { tool = "bash" }\nuntil = "no-such-program"\n'
+    )
+    said = command("suite", "check", "smoke", "--faults", "plan.toml", "--json")
+    assert said.code == 3
+    (task,) = json.loads(said.out)["tasks"]
+    assert [proof["fault"] for proof in task["faults"]] == ["flaky"]
+    assert any("until could not be asked with oracle: exit code 127" in one for one in task["problems"])
+
+
+@pytest.mark.local
+def test_a_project_is_told_which_faults_its_proof_leaves_out(command, folder, local_support):
+    assert command("init").code == 0
+    Path("plan.toml").write_text('[[faults]]\nid = "flaky"\nkind = "error_500"\n')
+    toml = Path("evalkit.toml")
+    toml.write_text(toml.read_text().replace("[run]\n", '[run]\nfaults = "plan.toml"\n', 1))
+    said = command("suite", "check", "smoke")
+    assert (said.code, "the faults of plan.toml" in " ".join(said.err.split())) == (0, True)
+    assert "the faults of" not in command("suite", "check", "smoke", "--faults", "none").err
 
 
 @pytest.mark.local

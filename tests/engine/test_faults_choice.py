@@ -12,8 +12,8 @@ PLAN = '[[faults]]\nid = "more"\nkind = "timeout"\nfast = true\ntasks = "o*"\n'
 
 
 @pytest.fixture
-def planned(make_suite, tmp_path, monkeypatch):
-    """The variants of the tasks `one` and `two`, of which `one` has a fault; in a project that says `toml`."""
+def prepared(make_suite, tmp_path, monkeypatch):
+    """Runs of the tasks `one` and `two`, of which `one` has a fault; in a project that says `toml`."""
     from textwrap import dedent
 
     monkeypatch.chdir(tmp_path)
@@ -24,13 +24,33 @@ def planned(make_suite, tmp_path, monkeypatch):
         network_mode = "no-network"
         """)
 
-    def plan(own: str = OWN, toml: str = "", **flags):
+    def ready(own: str = OWN, toml: str = "", **flags):
         suite = make_suite(one={"task.toml": head + own}, two={})
         (tmp_path / "evalkit.toml").write_text(toml)
         asked = RunFlags(suites=(str(suite),), models=("scripted/oracle",), **flags)
-        return [(trial.task.id, trial.variant, trial.epoch) for trial in prepare(asked).plan]
+        return prepare(asked)
+
+    return ready
+
+
+@pytest.fixture
+def planned(prepared):
+    """The variants of their tasks."""
+
+    def plan(*args, **flags):
+        return [(trial.task.id, trial.variant, trial.epoch) for trial in prepared(*args, **flags).plan]
 
     return plan
+
+
+@pytest.fixture
+def warned(prepared):
+    """What is warned about before they run."""
+
+    def warnings(*args, **flags):
+        return prepared(*args, **flags).warnings
+
+    return warnings
 
 
 @pytest.fixture
@@ -82,9 +102,33 @@ def test_evalkit_toml_says_the_same_and_a_flag_beats_it(planned, plan_file):
             ":4",
             "unknown key faults[0].when.nht",
         ),
-        (PLAN.replace("o*", "nope"), ":5", "faults[0].tasks: none of the plan's faults is for any task"),
+        (
+            PLAN.replace("o*", "nope*"),
+            ":5",
+            "faults[0].tasks: the fault 'more' is for 'nope*', and no task is called so",
+        ),
+        (
+            PLAN + PLAN.replace("more", "y").replace("o*", "onne"),
+            ":10",
+            "faults[1].tasks: the fault 'y' is for 'onne', and no task is called so",
+        ),
+        (
+            '[[faults]]\nkind = "disk_full"\nid = "x"\npath = "/app"\n',
+            ":3",
+            "the fault 'x' cannot fill /app: the working directory /app lies in it",
+        ),
         (PLAN.replace("more", "own"), ":2", "faults[0].id: the task 'one' already has a fault 'own'"),
         (PLAN + PLAN, ":7", "faults[1].id: the task 'one' already has a fault 'more'"),
+        (
+            '[[faults]]\nid = "x"\nkind = "empty"\nwhen = { tool = "bsh" }\n',
+            ":4",
+            "faults[0].when: the fault 'x' strikes calls of 'bsh', and no agent has a tool of that name",
+        ),
+        (
+            '[[faults]]\nid = "x"\nkind = "empty"\nwhen = { tool = "submit" }\n',
+            ":4",
+            "faults[0].when.tool: submit ends the trial and is never struck",
+        ),
         ("", "", "faults: this key is required"),
         ("faults = []", ":1", "faults: should have at least 1 item"),
         ("fault = 1\n" + PLAN, ":1", "unknown key fault"),
@@ -99,9 +143,54 @@ def test_a_mistake_in_a_plan_names_file_and_key(planned, plan_file, text, where,
     assert caught.value.message.startswith(message)
 
 
+def test_a_fault_of_the_plan_for_a_task_that_was_not_chosen_is_no_mistake(planned, plan_file):
+    both = PLAN + PLAN.replace("more", "other").replace("o*", "t*")
+    assert planned(faults=plan_file(both), task="two") == [("two", "clean", 1), ("two", "other", 1)]
+
+
+def test_a_plan_for_none_of_the_chosen_tasks_is_a_mistake(planned, plan_file):
+    with pytest.raises(ConfigError, match="none of the plan's faults is for any task of this run"):
+        planned(faults=plan_file(PLAN), task="two")
+
+
+def test_the_nearest_task_is_named(planned, plan_file):
+    with pytest.raises(ConfigError) as caught:
+        planned(faults=plan_file(PLAN.replace("o*", "onne")))
+    assert caught.value.hint == "Did you mean one?"
+
+
 def test_a_plan_that_is_not_there_is_a_mistake(planned):
     with pytest.raises(UsageError, match="there is no such fault plan"):
         planned(faults="nowhere.toml")
+
+
+OTHER = OWN.replace('"empty"', '"empty"\nwhen = { tool = "bsh" }')
+
+
+def test_a_tool_that_nobody_knows_is_warned_about(warned):
+    assert warned(own=OTHER) == (
+        "the fault 'own' of mini/one strikes calls of 'bsh', and no tool is known by that name. Did you mean bash?",
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "flags", "said"),
+    [
+        (OWN.replace("empty", "timeout"), {"time_limit_s": 60}, ["waits 120 s, and the agent has 60 s"]),
+        (
+            OWN.replace('"empty"', '"timeout"\nwait_s = 5'),
+            {"time_limit_s": 5},
+            ["waits 5 s, and the agent has 5 s"],
+        ),
+        (OWN.replace('"empty"', '"timeout"\nwait_s = 5'), {"time_limit_s": 6}, []),
+        (OWN.replace('"empty"', '"timeout"\nfast = true'), {"time_limit_s": 1}, []),
+        (OWN, {"time_limit_s": 1}, []),
+    ],
+)
+def test_a_wait_that_outlasts_the_agents_time_is_warned_about(warned, own, flags, said):
+    warnings = warned(own=own, **flags)
+    assert [any(part in one for one in warnings) for part in said] == [True] * len(said)
+    assert len(warnings) == len(said)
 
 
 @pytest.mark.parametrize(

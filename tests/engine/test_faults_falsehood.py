@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from evalkit.engine.faults import canary
 from evalkit.engine.faults.alteration import first_half, garbled, value_in
 from evalkit.engine.faults.drift import drifted
-from evalkit.engine.faults.falsehood import falsehood
+from evalkit.engine.faults.falsehood import falsehood, nothing_to_do
 from evalkit.sandbox.protocol import Captured, ExecResult
 from evalkit.tasks.faults import Fault
 
@@ -44,6 +45,27 @@ def test_the_first_half_is_of_lines_or_of_one_lines_characters(text, half):
         ('{"ok": true}', "ok"),
         ("--- !!", None),
         ("2024-05-01\n", "2024-05-01"),
+        ("p = 1.5e-3", "1.5e-3"),
+        ("1,234,567 bytes", "1,234,567"),
+        ("$1,234.50", "1,234.50"),
+        ("up +5, 99%", "99"),
+        ("at +5", "+5"),
+        ('{"a":1,"b":[100,200]}', "200"),
+        ("n,m\n100,200\n", "200"),
+        ("alice,100,5", "5"),
+        ("about 3,14", "3,14"),
+        ("v1.2.3", "v1.2.3"),
+        ("1.2.3", "1.2.3"),
+        ("1.234.567,89", "1.234.567,89"),
+        ("0x1f", "0x1f"),
+        ("5.txt", "5.txt"),
+        ("10.0.0.1:80", "10.0.0.1:80"),
+        ("1'234", "1'234"),
+        ("12:30", "12:30"),
+        ("me@host.org", "me@host.org"),
+        ("I don't", "don't"),
+        ("1_000 x", "x"),
+        ("abc/def", None),
     ],
 )
 def test_the_value_that_is_replaced_is_the_last_number_of_its_own_else_the_last_word(text, value):
@@ -63,6 +85,69 @@ def test_a_canary_looks_like_what_it_replaces(value):
     assert len(made.partition(".")[2]) == len(value.partition(".")[2])
     assert len(made.partition(".")[0].lstrip("-")) >= 5
     assert made.startswith("-") is value.startswith("-")
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        ("1.5e-3", r"[1-9]\d{4}\.\de-3"),
+        ("2E5", r"[1-9]\d{4}E5"),
+        ("1,234,567.5", r"[1-9],\d{3},\d{3}\.\d"),
+        ("1,234", r"[1-9]\d,\d{3}"),
+        ("+5", r"\+[1-9]\d{4}"),
+        ("00012", r"0\d{4}"),
+        ("3,14", r"[1-9]\d{4},\d\d"),
+    ],
+)
+def test_a_number_of_any_form_gets_a_canary_of_its_form(value, form):
+    assert re.fullmatch(form, canary.like(value, "task", "fault", value))
+
+
+@given(
+    st.sampled_from(["{}", "total: {} EUR", "({})", "x = {};", '{{"a": {}}}', "a b\n{}\n"]),
+    st.floats(allow_nan=False, allow_infinity=False) | st.integers(),
+    st.sampled_from(["", ",", ".2f", ".3e", "+"]),
+)
+def test_one_whole_number_is_replaced_by_one(around, number, how):
+    if how.endswith(("f", "e")):
+        number = float(number) if abs(number) < 1e300 else 1.0
+    text = around.format(f"{number:{how}}")
+    shown = falsehood(Fault.model_validate({"id": "f", "kind": "wrong_value"}), "task", result(text.encode()))
+    assert shown is not None
+    begin, _, end = around.replace("{{", "{").replace("}}", "}").partition("{}")
+    seen = shown.result.stdout.data.decode()
+    assert seen.startswith(begin)
+    assert seen.endswith(end)
+    float(seen.removeprefix(begin).removesuffix(end).replace(",", ""))
+
+
+TOKENS = "v1.2.3 1.2.3 2024-05-01 12:30:01 0x1f a/b /srv/9 me@h.org 10.0.0.1:80 5.txt x-1 1'234 5ms #12 3/4 1_000 C++"
+
+
+@given(st.lists(st.sampled_from(TOKENS.split()), min_size=1, max_size=6))
+def test_no_part_of_a_longer_token_is_replaced(tokens):
+    where = value_in(" ".join(tokens))
+    assert where is None or " ".join(tokens)[slice(*where)] in tokens
+
+
+def test_thousands_are_shown_with_commas_and_traced_without():
+    shown = falsehood(Fault.model_validate({"id": "f", "kind": "wrong_value"}), "task", result(b"1,234,567"))
+    assert shown is not None
+    assert (shown.result.stdout.text.replace(",", ""), "," in shown.result.stdout.text) == (
+        shown.canary,
+        True,
+    )
+
+
+@pytest.mark.parametrize("kind", ["wrong_value", "garbled", "schema_drift"])
+def test_a_given_canary_that_is_true_proves_nothing(kind):
+    fault = Fault.model_validate({"id": "f", "kind": kind, "canary": "1250"})
+    true = result(b"total: 1250\n")
+    assert falsehood(fault, "task", true) is None
+    assert (
+        nothing_to_do(fault, true)
+        == "its canary '1250' stands in what was really printed, so it would prove nothing"
+    )
 
 
 def test_a_canary_is_the_same_each_time_and_another_in_each_task():

@@ -48,7 +48,7 @@ def play(inspect_file, make_suite, tmp_path, monkeypatch, quiet, player, local_s
     inspect_file(TOOLS)
     (tmp_path / "evalkit.toml").write_text('tools = ["theirs.py@search"]\n')
 
-    def run(fault: str, *, settings: str = "", loop: str | None = None):
+    def run(fault: str, *, settings: str = "", loop: str | None = None, **more):
         (tmp_path / "plan.toml").write_text(f'[[faults]]\nid = "f"\n{fault}\n')
         (tmp_path / "tools.toml").write_text(settings)
         flags = RunFlags(
@@ -58,6 +58,7 @@ def play(inspect_file, make_suite, tmp_path, monkeypatch, quiet, player, local_s
             faults="plan.toml",
             tools=tmp_path / "tools.toml",
             loop=loop,
+            **more,
         )
         opened = evalkit.load(start(prepare(flags), quiet).path)
         (trial,) = (row for row in opened.rows() if row.variant == "f")
@@ -103,6 +104,15 @@ def test_a_lie_takes_the_place_of_what_such_a_tool_gave(play, loop):
     assert acts[0].observation == f"colour: {number} hits"
     assert (acts[0].fault_id, acts[1].observation) == ("f", "colour: 42 hits")
     assert (told[0]["canary"], told[0]["true_stdout"]) == (number, "colour: 42 hits")
+
+
+@pytest.mark.parametrize("loop", [None, "theirs.py@plain"])
+@pytest.mark.parametrize("tool", ["search", "bash"])
+def test_a_wait_that_the_end_of_the_agents_time_cuts_off_has_struck(play, loop, tool):
+    fault = f'when = {{ tool = "{tool}" }}\nkind = "timeout"\nwait_s = 30'
+    acts, told = play(fault, loop=loop, time_limit_s=4)
+    assert (acts[-1].tool, acts[-1].fault_id, acts[-1].error_kind) == (tool, "f", "limit")
+    assert [(one["strike"], one["visible"]) for one in told] == [(1, True)]
 
 
 def test_evalkits_own_tools_are_struck_under_another_loop(play):

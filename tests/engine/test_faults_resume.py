@@ -69,3 +69,14 @@ def test_a_fault_in_run_json_that_is_none_is_a_mistake(run):
     fields["faults"][1]["kind"] = "nonsense"
     with pytest.raises(ConfigError, match=r"faults\[1\] is not a fault"):
         planned_faults(RunManifest.from_json(json.dumps(fields)))
+
+
+def test_a_fault_whose_end_nobody_could_tell_is_said_once(make_suite, run_suite, tmp_path, capsys):
+    (tmp_path / "plan.toml").write_text(
+        '[[faults]]\nid = "locked"\nkind = "permission"\nuntil = "no-such-program"\n'
+    )
+    run = run_suite(make_suite(), faults=str(tmp_path / "plan.toml"), epochs=2)
+    print_run(run)
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count("until of locked could not be asked") == 1
+    assert "exit code 127" in said

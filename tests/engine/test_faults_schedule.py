@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from evalkit.engine.faults import condition
+from evalkit.tasks import pattern
 from evalkit.trajectory.step import Act, Event
 
 WRITE = "echo done > out"
@@ -57,6 +59,87 @@ def test_a_fault_whose_end_comes_first_has_not_fired(play_faulted):
         if isinstance(step, Event) and step.event == "fault"
     ]
     assert (trial.faults_fired, reason) == (0, ["its end had come before it could strike: true"])
+
+
+def told(recorded) -> list[dict]:
+    return [json.loads(one.detail) for one in recorded[1] if isinstance(one, Event) and one.event == "fault"]
+
+
+def test_what_until_takes_is_not_the_agents_time(play_faulted):
+    recorded = play_faulted(fault('until = "sleep 3; false"'), WRITE, time_limit_s=2.5)["f"]
+    trial, _ = recorded
+    assert (trial.stop_reason, trial.faults_fired, struck(recorded)) == ("submitted", 1, [True])
+    assert trial.agent_s - trial.retry_s < 2.5 < 3 <= trial.retry_s
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("no-such-program --ask", "exit code 127: "),
+        ("test -e ((fixed", "exit code 126: "),
+        ("/etc/passwd", "exit code 126: "),
+    ],
+)
+def test_a_condition_that_cannot_be_asked_is_said_at_the_end(play_faulted, line, said):
+    _, _, end = told(play_faulted(fault(f'until = "{line}"'), WRITE, WRITE)["f"])
+    assert end.pop("until_failed").startswith(said)
+    assert end == {"id": "f", "kind": "error_500", "fired": True}
+
+
+def test_a_condition_that_does_not_end_is_stopped_and_said(play_faulted, monkeypatch):
+    monkeypatch.setattr(condition, "UNTIL_S", 1.0)
+    recorded = play_faulted(fault('until = "sleep 60"'), WRITE)["f"]
+    assert struck(recorded) == [True]
+    assert told(recorded)[-1]["until_failed"] == "it did not end within 1 s"
+
+
+def test_a_condition_that_can_be_asked_later_is_no_trouble(play_faulted):
+    install = "printf '#!/bin/sh\\n' > mine; chmod +x mine"
+    recorded = play_faulted(fault('until = "./mine"'), WRITE, install, WRITE)["f"]
+    assert struck(recorded) == [True, False, False]
+    assert ["until_failed" in one for one in told(recorded)] == [False]
+
+
+def test_a_condition_that_does_not_hold_is_no_trouble(play_faulted):
+    assert len(told(play_faulted(fault('until = "exit 3"'), WRITE)["f"])) == 1
+
+
+def test_no_command_line_shows_the_condition(play_faulted):
+    peek = "test -e secret-name; cat /proc/[0-9]*/cmdline | tr '\\\\0' ' ' > seen; false"
+    show = "grep -c secret-name seen; echo"
+    recorded = play_faulted(fault(f'until = "{peek}"', when='matches = "^ls"'), "ls", show)["f"]
+    seen = next(step for step in recorded[1] if isinstance(step, Act) and "seen" in (step.arguments or ""))
+    assert seen.stdout == "0\n\n"
+
+
+def test_a_strike_whose_wait_outlasts_the_agents_time_has_struck(play_faulted):
+    recorded = play_faulted(fault("wait_s = 30", kind="timeout"), WRITE, time_limit_s=2)["f"]
+    trial, steps = recorded
+    (act,) = (step for step in steps if isinstance(step, Act))
+    assert (trial.stop_reason, trial.faults_fired) == ("time_limit", 1)
+    assert (act.fault_id, act.error_kind, act.observation) == ("f", "limit", None)
+    assert [(one["strike"], one["visible"]) for one in told(recorded)] == [(1, True)]
+    assert [step.parent_step for step in steps if isinstance(step, Event) and step.event == "fault"] == [
+        act.step
+    ]
+
+
+def test_a_search_that_was_stopped_is_told_from_one_that_found_nothing(play_faulted, monkeypatch):
+    monkeypatch.setattr(pattern, "SEARCH_S", 0.3)
+    endless = fault("", when='matches = "(a|aa)+!"')
+    (end,) = told(play_faulted(endless, f": {'a' * 80}", WRITE, f": {'a' * 80}")["f"])
+    assert end["reason"].startswith(
+        "it strikes the 1st call that matches '(a|aa)+!', and there were 0 that it was found in; its search was stopped"
+    )
+    assert " 2 times, so nobody knows" in end["reason"]
+
+
+def test_the_tools_that_were_called_are_named_where_the_one_that_is_struck_was_not(play_faulted):
+    (end,) = told(play_faulted(fault("", when='tool = "bsh"'), WRITE)["f"])
+    assert end["reason"] == (
+        "it strikes the 1st call of bsh, and there were 0; no tool of that name was called, only bash; "
+        "did you mean bash?"
+    )
 
 
 def test_a_rate_limit_holds_until_its_time_has_passed(play_faulted):

@@ -13,7 +13,7 @@ import evalkit
 from evalkit.engine.prepare import RunFlags, prepare
 from evalkit.engine.start import start
 from evalkit.errors import ConfigError, UsageError
-from evalkit.trajectory.step import Act
+from evalkit.trajectory.step import Act, Event
 
 SERVER = f"""\
 import sys
@@ -142,3 +142,18 @@ def test_without_the_package_a_run_says_what_to_install(with_server):
     with pytest.raises(UsageError, match="need the package mcp") as raised:
         with_server(COMMAND)
     assert "pip install" in raised.value.hint
+
+
+@pytest.mark.local
+@pytest.mark.parametrize("loop", [None, "theirs.py@plain"])
+def test_a_fault_strikes_a_servers_tool(with_server, mcp_package, local_support, quiet, tmp_path, loop):
+    (tmp_path / "plan.toml").write_text(
+        '[[faults]]\nid = "lie"\nkind = "wrong_value"\nwhen = { tool = "look_up", matches = "sky" }\n'
+    )
+    run = evalkit.load(start(with_server(COMMAND, loop=loop, faults="plan.toml"), quiet).path)
+    (row,) = (row for row in run.rows() if row.variant == "lie")
+    _, steps = run.trial(row.trial_id)
+    struck, failed, _ = (step for step in steps if isinstance(step, Act))
+    (told,) = (json.loads(step.detail) for step in steps if isinstance(step, Event) and step.event == "fault")
+    assert (struck.fault_id, struck.observation) == ("lie", f"sky is {told['canary']}")
+    assert (failed.fault_id, told["true_stdout"], row.faults_fired) == (None, "sky is blue", 1)

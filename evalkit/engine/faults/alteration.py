@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = re.compile(r"(?<![\w./:#-])-?\d+(?:\.\d+)?(?![\w:/#-]|\.\d)")
-"""A number of its own, not part of a date, a path, an address or a name."""
-_WORD = re.compile(r"(?<![\w./:-])\w(?:[\w.:-]*\w)?(?!/)")
+from evalkit.engine.faults.drift import commas_separate
+
+_BEFORE = r"(?<![\w./#@+-])(?<!\w[:%])(?<!\d')(?<!\.\d{3},)"
+_AFTER = r"(?![\w/#@:+-]|\.[\w.]|'\d|%\w)"
+"""A number of its own is no part of a date, a path, an address, a version or a name."""
+_ONE = r"[-+]?[0-9]++(?:\.[0-9]++)?+(?:[eE][-+]?[0-9]++)?+"
+_NUMBERS = re.compile(rf"{_BEFORE}{_ONE}(?:,{_ONE})*+{_AFTER}")
+"""One, or several with nothing but commas between."""
+_GROUPED = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
+"""One with a decimal comma, or two; it is replaced as a whole."""
+_WORD = re.compile(r"(?<![\w./:@#%+-])(?<!\d,)(?<!\w')\w++(?:(?:[.:@+'-]++|(?<=\d),(?=\d))\w++)*+(?![/#%+])")
 _JSON_WORDS = frozenset({"true", "false", "null"})
 
 
@@ -37,8 +46,19 @@ def garbled(data: bytes, mark: str) -> bytes | None:
 
 def value_in(text: str) -> tuple[int, int] | None:
     """Where the value stands that is replaced by a wrong one: the last number of its own, else the last word."""
-    numbers = list(_NUMBER.finditer(text))
+    listed = commas_separate(text)
+    numbers = list(_NUMBERS.finditer(text))
     if numbers:
-        return numbers[-1].span()
+        return _number(numbers[-1], listed=listed)
     words = [word for word in _WORD.finditer(text) if word[0] not in _JSON_WORDS]
     return words[-1].span() if words else None
+
+
+def _number(match: re.Match[str], *, listed: bool) -> tuple[int, int]:
+    """The last whole number: `1,234,567` is one, `1,2,3` are three, and `3,14` is best taken for one."""
+    begin, end = match.span()
+    text, last = match.string, match.start() + match[0].rfind(",") + 1
+    if listed or last == begin or text[begin - 1 : begin] == "," or re.match(r",\S", text[end : end + 2]):
+        return last, end
+    whole = _GROUPED.fullmatch(match[0]) or _COMMA.fullmatch(match[0])
+    return (begin if whole else last), end

@@ -6,7 +6,8 @@ Those of the task itself, and those of a plan file; or none.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +15,9 @@ from typing import Annotated
 from pydantic import Field
 
 from evalkit.errors import ConfigError, UsageError
-from evalkit.tasks.faults import Fault
+from evalkit.tasks.faults import STRUCK_TOOLS, Fault
 from evalkit.tasks.section import Section
-from evalkit.tomlfile import TomlFile, read_toml
+from evalkit.tomlfile import TomlFile, nearest, read_toml
 
 NONE = "none"
 _HINT = "A fault plan is a TOML file of [[faults]] tables: --faults plan.toml, or --faults none."
@@ -56,28 +57,69 @@ class FaultChoice:
                     "id",
                     "Each is a variant of its task, by its id; rename this one.",
                 )
-            found[fault.id] = Fault.model_validate(fault.model_dump(exclude={"tasks"}))
+            found[fault.id] = _plain(fault)
         return tuple(found.values())
 
-    def check_used(self, task_ids: Sequence[str]) -> None:
-        """Raise ConfigError for a plan none of whose faults is for any of these tasks."""
-        if not self.further or any(
-            fnmatch.fnmatchcase(task_id, fault.tasks) for task_id in task_ids for fault in self.further
-        ):
+    def check_used(self, chosen: Sequence[str], all_ids: Sequence[str]) -> None:
+        """Raise ConfigError for a fault of the plan that is for none of all the tasks, and for a plan none of whose
+        faults is for a chosen one.
+        """
+        for number, fault in enumerate(self.further):
+            if all_ids and not fnmatch.filter(all_ids, fault.tasks):
+                raise self._error(
+                    f"the fault {fault.id!r} is for {fault.tasks!r}, and no task is called so",
+                    number,
+                    "tasks",
+                    nearest(fault.tasks, set(all_ids)).replace("Known here", "Tasks of this run's suites"),
+                )
+        if not self.further or any(fnmatch.filter(chosen, fault.tasks) for fault in self.further):
             return
         raise self._error(
             "none of the plan's faults is for any task of this run",
             0,
             "tasks",
-            f"Tasks of this run: {', '.join(sorted(set(task_ids)))}."
-            if task_ids
+            f"Tasks of this run: {', '.join(sorted(set(chosen)))}."
+            if chosen
             else "Inspect's own tasks have no variants.",
         )
+
+    def check_tools(self) -> None:
+        """Raise ConfigError for a fault of the plan whose tool no agent has, where agents have only evalkit's tools."""
+        for number, fault in enumerate(self.further):
+            tool = fault.when.tool
+            if tool is not None and tool not in STRUCK_TOOLS:
+                raise self._error(
+                    f"the fault {fault.id!r} strikes calls of {tool!r}, and no agent has a tool of that name",
+                    number,
+                    "when",
+                    nearest(tool, STRUCK_TOOLS).replace("Known here", "Tools that faults strike"),
+                )
+
+    @contextmanager
+    def blamed(self, fault: Fault) -> Generator[None]:
+        """A ConfigError about a fault of the plan that is raised inside names the plan, not the task."""
+        try:
+            yield
+        except ConfigError as error:
+            number = next((n for n, one in enumerate(self.further) if _is_of(fault, one)), None)
+            if number is None or self.source is None:
+                raise
+            where = self.source.where(("faults", number, "id"))
+            raise ConfigError(error.message, where=where, hint=error.hint) from None
 
     def _error(self, message: str, number: int, key: str, hint: str) -> ConfigError:
         if self.source is None:
             return ConfigError(message, hint=hint)
         return self.source.error(f"faults[{number}].{key}: {message}", ("faults", number, key), hint)
+
+
+def _plain(fault: PlanFault) -> Fault:
+    """As a task would have it."""
+    return Fault.model_validate(fault.model_dump(exclude={"tasks"}))
+
+
+def _is_of(fault: Fault, planned: PlanFault) -> bool:
+    return fault.id == planned.id and fault == _plain(planned)
 
 
 def load_choice(asked: str | Path | None) -> FaultChoice:

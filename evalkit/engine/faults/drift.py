@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import cast
 
 _KEY = re.compile(r"[A-Za-z_][\w .-]*")
@@ -19,6 +20,13 @@ def drifted(text: str, name: str) -> str | None:
     if not text.strip():
         return None
     return _json(text, name) or _json_lines(text, name) or _table(text, name) or _pairs(text, name)
+
+
+def commas_separate(text: str) -> bool:
+    """Whether a comma between digits stands between two values: in JSON, and in a table of columns by commas."""
+    return any(
+        shape is not None for shape in (_json(text, ""), _json_lines(text, ""), _table(text, "", (",",)))
+    )
 
 
 def _json(text: str, name: str) -> str | None:
@@ -50,10 +58,10 @@ def _is_whole(text: str) -> bool:
     return bool(cast("dict[str, object] | list[object]", value))
 
 
-def _table(text: str, name: str) -> str | None:
+def _table(text: str, name: str, separators: Sequence[str] = _SEPARATORS) -> str | None:
     """With new names in the first line of what is separated alike in every line."""
     head, newline, rows = text.partition("\n")
-    for separator in _SEPARATORS:
+    for separator in separators:
         names = [column.strip() for column in head.split(separator)]
         alike = {line.count(separator) for line in rows.split("\n") if line.strip()}
         if alike == {len(names) - 1} and len(names) > 1 and all(map(_is_name, names)):

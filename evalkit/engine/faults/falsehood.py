@@ -13,7 +13,7 @@ from evalkit.tasks.faults import Fault, FaultKind
 
 _SAID: Mapping[FaultKind, bytes] = {"partial": b"truncated\n", "garbled": b"checksum mismatch\n"}
 """What a loud one says on stderr."""
-NOTHING_TO_DO: Mapping[FaultKind, str] = {
+_NOTHING_TO_DO: Mapping[FaultKind, str] = {
     "partial": "too little was printed to be cut",
     "stale": "there was no earlier observation of the same call that was different",
     "empty": "nothing was printed",
@@ -39,6 +39,8 @@ def falsehood(
     """What is shown of a call that went well; `earlier` is what the same call showed before. None where the fault finds
     nothing to alter.
     """
+    if _is_true(fault, true):
+        return None
     match fault.kind:
         case "stale":
             return earlier and Falsehood(replace(true, stdout=earlier.stdout, stderr=earlier.stderr))
@@ -50,6 +52,20 @@ def falsehood(
         return None
     result = replace(true, stdout=_captured(true.stdout, altered))
     return Falsehood(_with_complaint(result, fault) if fault.is_loud else result, mark)
+
+
+def nothing_to_do(fault: Fault, true: ExecResult) -> str:
+    """Why a fault has altered nothing."""
+    if true.exit_code != 0:
+        return f"the call itself ended with exit code {true.exit_code}"
+    if _is_true(fault, true):
+        return f"its canary {fault.canary!r} stands in what was really printed, so it would prove nothing"
+    return _NOTHING_TO_DO[fault.kind]
+
+
+def _is_true(fault: Fault, true: ExecResult) -> bool:
+    """Whether the canary that the author gave is no lie here."""
+    return fault.canary is not None and any(fault.canary in one.text for one in (true.stdout, true.stderr))
 
 
 def _altered(fault: Fault, task_id: str, data: bytes) -> tuple[bytes | None, str | None]:
@@ -69,7 +85,7 @@ def _altered(fault: Fault, task_id: str, data: bytes) -> tuple[bytes | None, str
                 return None, None
             begin, end = where
             mark = fault.canary or canary.like(text[begin:end], task_id, fault.id, text)
-            return _bytes(text[:begin] + mark + text[end:]), mark
+            return _bytes(text[:begin] + mark + text[end:]), fault.canary or canary.traced(mark)
 
 
 def _with_complaint(result: ExecResult, fault: Fault) -> ExecResult:

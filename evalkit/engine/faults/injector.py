@@ -6,13 +6,16 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 import anyio
 
+from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.faults import refusal
 from evalkit.engine.faults.called import Called
-from evalkit.engine.faults.falsehood import NOTHING_TO_DO, falsehood
+from evalkit.engine.faults.condition import ask
+from evalkit.engine.faults.falsehood import falsehood, nothing_to_do
 from evalkit.engine.faults.lasting import Lasting, Site, lasting
 from evalkit.engine.faults.schedule import Schedule
 from evalkit.engine.faults.strike import Seen, Strike
@@ -26,10 +29,10 @@ from evalkit.trajectory.canonical import canonical_json
 _CUT = re.compile(r"\[\.\.\. \d+ bytes cut \.\.\.\]")
 REMEMBERED = 32
 """Different calls whose latest result is kept."""
-UNTIL_S = 30.0
-"""What `until` takes longer than this does not hold."""
 
 Run = Callable[[], Awaitable[ExecResult]]
+Note = Callable[[Strike], None]
+"""Hears of a strike before the call that it strikes is over, which may be cut off."""
 
 
 class Injector:
@@ -37,6 +40,8 @@ class Injector:
 
     def __init__(self, fault: Fault, task_id: str) -> None:
         self.fault = fault
+        self.clock: AgentClock | None = None
+        """The agent's, which stands still while the fault's condition is looked into; None: there is none."""
         self._task_id = task_id
         self._schedule = Schedule(fault)
         self._turn = asyncio.Lock()
@@ -45,6 +50,8 @@ class Injector:
         """Calls that showed it."""
         self._met = 0
         """Calls that a fault which lasts began at, or that showed it."""
+        self._trouble: str | None = None
+        """Why its end could not be asked for the latest time."""
         self._missed: str | None = None
         """Why the latest call that it met showed nothing of it."""
         self._lasting = lasting(fault)
@@ -56,18 +63,22 @@ class Injector:
         return self._shown > 0
 
     @property
-    def unfired(self) -> str:
-        """What the record says of a fault that did not fire."""
-        detail = {"id": self.fault.id, "kind": self.fault.kind, "fired": False}
-        return canonical_json({**detail, "reason": self._missed or self._schedule.why_not})
+    def ending(self) -> str | None:
+        """What the record says of it at the trial's end; None where its strikes say everything."""
+        detail: dict[str, object] = {"id": self.fault.id, "kind": self.fault.kind, "fired": self.fired}
+        if not self.fired:
+            detail["reason"] = self._missed or self._schedule.why_not
+        if self._trouble is not None:
+            detail["until_failed"] = self._trouble
+        return None if self.fired and self._trouble is None else canonical_json(detail)
 
-    async def call(self, called: Called, site: Site, run: Run) -> Seen:
+    async def call(self, called: Called, site: Site, run: Run, note: Note) -> Seen:
         """Let a call run, or what the fault makes of it."""
         if self._lasting is not None:
             return await self._live_with(self._lasting, called, site, run)
         due = await self._is_due(called, site)
         if due and refusal.refuses(self.fault):
-            return await self._refuse(site)
+            return await self._refuse(site, note)
         result = self._with_late(await run())
         if due and not self._schedule.is_over:  # another call may have been faster
             return self._alter(called, result, site.settings)
@@ -76,33 +87,38 @@ class Injector:
 
     async def _is_due(self, called: Called, site: Site) -> bool:
         async def holds(line: str) -> bool:
-            done = await site.sandbox.exec(line, user=site.user, timeout_s=UNTIL_S)
-            self._late += done.late
-            return done.exit_code == 0 and not done.timed_out
+            answer = await ask(line, site)
+            self._late += answer.late
+            self._trouble = answer.trouble
+            return answer.holds
 
         async with self._turn:
-            return await self._schedule.meets(called, holds)
+            with self._off_the_clock():
+                return await self._schedule.meets(called, holds)
 
-    async def _refuse(self, site: Site) -> Seen:
+    def _off_the_clock(self) -> AbstractContextManager[None]:
+        """What the fault itself does is not the agent's time."""
+        return self.clock.standing_still() if self.clock else nullcontext()
+
+    async def _refuse(self, site: Site, note: Note) -> Seen:
         watch = Stopwatch()
-        number = self._schedule.struck()
-        await anyio.sleep(refusal.wait_s(self.fault, site.settings))
-        self._shown += 1
         kind = refusal.error_kind(self.fault)
-        return Seen(
-            refusal.refused(self.fault, watch.seconds),
-            refusal.told(self.fault),
-            Strike(self.fault, number, visible=True, error_kind=kind),
-        )
+        strike = Strike(self.fault, self._schedule.struck(), visible=True, error_kind=kind)
+        self._shown += 1
+        note(strike)  # a wait may outlast the agent's time, and has struck it then
+        await anyio.sleep(refusal.wait_s(self.fault, site.settings))
+        return Seen(refusal.refused(self.fault, watch.seconds), refusal.told(self.fault), strike)
 
     async def _live_with(self, real: Lasting, called: Called, site: Site, run: Run) -> Seen:
         due = await self._is_due(called, site)
-        if self._schedule.until_held:
-            await real.end(site)
-        await real.before(site, due=due)
+        with self._off_the_clock():
+            if self._schedule.until_held:
+                await real.end(site)
+            await real.before(site, due=due)
         result = self._with_late(await run())
         visible = real.shows(result, site.settings)
-        began = await real.after(site, due=due)
+        with self._off_the_clock():
+            began = await real.after(site, due=due)
         if began:
             self._schedule.struck()
         if not (visible or began or due):
@@ -119,18 +135,12 @@ class Injector:
         if true.exit_code == 0:
             shown = falsehood(self.fault, self._task_id, true, self._earlier.get(called.key))
         if shown is None or _view(shown.result, settings) == _view(true, settings):
-            failed = f"the call itself ended with exit code {true.exit_code}"
-            self._missed = NOTHING_TO_DO[self.fault.kind] if true.exit_code == 0 else failed
+            self._missed = nothing_to_do(self.fault, true)
             self._remember(called, true)
             return Seen(true, None, Strike(self.fault, self._schedule.strikes + 1, visible=False))
         self._shown += 1
-        number = self._schedule.struck()
-        truth = true.stdout.text
-        return Seen(
-            shown.result,
-            None,
-            Strike(self.fault, number, visible=True, canary=shown.canary, true_stdout=truth),
-        )
+        strike = Strike(self.fault, self._schedule.struck(), visible=True)
+        return Seen(shown.result, None, replace(strike, canary=shown.canary, true_stdout=true.stdout.text))
 
     def _remember(self, called: Called, result: ExecResult) -> None:
         """Keep what a call has truly shown, for a fault that shows it again."""

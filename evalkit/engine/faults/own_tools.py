@@ -17,7 +17,7 @@ from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.injector import Injector
 from evalkit.engine.faults.lasting import Site
 from evalkit.engine.faults.refusal import message
-from evalkit.engine.faults.strike import Seen
+from evalkit.engine.faults.strike import Seen, Strike
 from evalkit.engine.traces import own_call_trace
 from evalkit.sandbox.protocol import Captured, ExecResult
 from evalkit.trajectory.canonical import canonical_json
@@ -43,7 +43,11 @@ def _wrapped(injector: Injector, site: Site, own: ToolDef) -> Tool:
             return ExecResult(0, Captured(data, len(data), truncated=False), _NOTHING, 0.0)
 
         trace = own_call_trace(own.name)
-        seen = await injector.call(Called(own.name, arguments), site, run)
+
+        def note(strike: Strike) -> None:
+            trace.strike = strike
+
+        seen = await injector.call(Called(own.name, arguments), site, run, note)
         trace.strike = seen.strike
         if not given:
             raise ToolError(_refusal(injector, seen, site))

@@ -5,13 +5,17 @@ Calls are counted, never dice thrown: the same calls are struck whenever the sam
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from evalkit.engine.faults.called import Called
 from evalkit.tasks.faults import Fault
-from evalkit.tasks.pattern import found_in
+from evalkit.tasks.pattern import SEARCH_S, found_in
+
+_PATIENCE = 3
+"""Searches that are stopped before no more are begun."""
 
 
 @dataclass(slots=True)
@@ -23,15 +27,20 @@ class Schedule:
     """Calls so far that match."""
     strikes: int = 0
     """Those that the fault has struck."""
+    stopped: int = 0
+    """Searches that took too long, so that nobody knows whether the call matches."""
+    tools: set[str] = field(default_factory=set[str])
+    """That were called."""
     until_held: bool = False
     _first_at: float | None = field(default=None, repr=False)
 
     async def meets(self, called: Called, holds: Callable[[str], Awaitable[bool]]) -> bool:
         """Count a call, and say whether it is struck. `holds` runs the line of `until`; true ends the fault."""
         when = self.fault.when
+        self.tools.add(called.tool)
         if when.tool not in {None, called.tool}:
             return False
-        if when.matches is not None and not await found_in(when.matches, called.text):
+        if when.matches is not None and not await self._matches(when.matches, called.text):
             return False
         self.matching += 1
         if self.matching < when.nth or self.is_over:
@@ -39,6 +48,13 @@ class Schedule:
         if self.fault.until is not None:
             self.until_held = await holds(self.fault.until)
         return not self.until_held
+
+    async def _matches(self, pattern: str, text: str) -> bool:
+        if self.stopped == _PATIENCE:
+            return False
+        found = await found_in(pattern, text)
+        self.stopped += found is None
+        return bool(found)
 
     def struck(self) -> int:
         """Count a strike, and say which it is, from 1."""
@@ -66,10 +82,32 @@ class Schedule:
         if self.matching < when.nth:
             what = f"call of {when.tool}" if when.tool else "call"
             like = f" that matches {when.matches!r}" if when.matches else ""
-            return f"it strikes the {_nth(when.nth)} {what}{like}, and there were {self.matching}"
+            said = f"it strikes the {_nth(when.nth)} {what}{like}, and there were {self.matching}"
+            return f"{said}{self._but_stopped}{self._other_tools}"
         if self.until_held:
             return f"its end had come before it could strike: {self.fault.until}"
         return "the trial ended during the call that it met"
+
+    @property
+    def _but_stopped(self) -> str:
+        if not self.stopped:
+            return ""
+        times = "once" if self.stopped == 1 else f"{self.stopped} times"
+        given_up = " and then given up" if self.stopped == _PATIENCE else ""
+        return (
+            f" that it was found in; its search was stopped after {SEARCH_S:g} s {times}{given_up}, so nobody knows "
+            "whether those calls match: a simpler pattern is needed"
+        )
+
+    @property
+    def _other_tools(self) -> str:
+        """Whose calls there were instead, where there was none of the tool that it strikes."""
+        wanted = self.fault.when.tool
+        if wanted is None or wanted in self.tools or not self.tools:
+            return ""
+        near = difflib.get_close_matches(wanted, sorted(self.tools), n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        return f"; no tool of that name was called, only {', '.join(sorted(self.tools))}{meant}"
 
     @property
     def _times(self) -> int | None:
