@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import typer
 
+from evalkit.cli.baseline import baseline_app
 from evalkit.cli.compare import compare
 from evalkit.cli.doctor import doctor
 from evalkit.cli.gate import gate
@@ -61,6 +62,7 @@ app.command()(score)
 app.command()(show)
 app.command()(compare)
 app.command()(gate)
+app.add_typer(baseline_app, name="baseline")
 app.add_typer(suite_app, name="suite")
 app.command()(doctor)
 app.command()(init)

@@ -6,26 +6,39 @@ import subprocess
 from pathlib import Path
 
 from evalkit.errors import ConfigError, NotComparable, UsageError
+from evalkit.gate.baseline import Baseline
 from evalkit.gate.baseline_file import read_baseline
 from evalkit.gate.side import Side
+from evalkit.textfile import readable
 
 _LARGEST = 256 * 2**20
 _GIT_S = 60
 
 
 def baseline_side(spec: str) -> Side | None:
-    """The accepted baseline that `FILE` or `git:REF:PATH` names; None where it names no file, and may be a run.
+    """The baseline that `FILE` or `git:REF:PATH` names; None where it names no file, and so may be a run.
 
-    Raises UsageError where there is none, ConfigError where it is damaged or of a newer version.
+    Raises as `accepted_baseline` does.
     """
+    if not spec.startswith("git:") and not Path(spec).is_file():
+        return None
+    return accepted_baseline(spec).side
+
+
+def accepted_baseline(spec: str) -> Baseline:
+    """What was accepted. Raises UsageError where there is no such file, NotComparable where git has none, ConfigError
+    where it is damaged or of a newer version."""
     if spec.startswith("git:"):
-        return read_baseline(_from_git(spec), where=spec).side
+        return read_baseline(_from_git(spec), where=spec)
     path = Path(spec)
     if not path.is_file():
-        return None
+        raise UsageError(
+            "there is no such baseline", where=spec, hint="Accept a run first: evalkit baseline accept RUN"
+        )
     if path.stat().st_size > _LARGEST:
         raise ConfigError("too large for a baseline", where=spec)
-    return read_baseline(path.read_bytes(), where=spec).side
+    with readable(path):
+        return read_baseline(path.read_bytes(), where=spec)
 
 
 def _from_git(spec: str) -> bytes:

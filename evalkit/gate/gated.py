@@ -176,7 +176,9 @@ def _check_limit(own: Gated) -> None:
         raise _unfit(
             rule,
             "has no range that a drop could be a part of",
-            "Write max_ratio, such as { max_ratio = 1.15 }." if metric.better == "lower" else "Gate another metric.",
+            "Write max_ratio, such as { max_ratio = 1.15 }."
+            if metric.better == "lower"
+            else "Gate another metric.",
         )
     if rule.kind != _fitting(metric):
         raise _unfit(rule, f"is better when it is {metric.better}", f"Write max_{_fitting(metric)}.")
