@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Collection, Sequence
 
 from evalkit.cli.console import note
-from evalkit.errors import ConfigError, UsageError
+from evalkit.errors import EvalkitError, UsageError
 from evalkit.project import find_project
 from evalkit.scoring.grouping import GROUPINGS, By
 from evalkit.scoring.metric import Metric
 from evalkit.scoring.quantity import labelled
-from evalkit.scoring.registry import find_scorers, scorer_names
+from evalkit.scoring.registry import find_scorer, scorer_names
 from evalkit.scoring.scored_trials import ScoredTrials, read_scored, stored_scorers
 from evalkit.scoring.summary import Summary, summarise
+from evalkit.scoring.unreadable import readable
 from evalkit.tomlfile import nearest
 from evalkit.trajectory.reader import Run
 
@@ -23,10 +25,17 @@ FIRST = "success"
 Declared = dict[str, tuple[Metric, ...]]
 
 
-def run_summary(run: Run, *, by: By | None = None, scorers: Collection[str] | None = None) -> Summary:
-    """Sum up a run: the scores of these scorers, or of all that it has."""
+def run_summary(
+    run: Run, *, by: By | None = None, scorers: Collection[str] | None = None, metrics: Sequence[str] = ()
+) -> Summary:
+    """Sum up a run: the scores of these scorers, or of all that it has.
+
+    With names of metrics, or of numbers, no others are computed; all are where one of the names is not known.
+    """
     scored, declared = run_scores(run)
-    summary = summarise(scored, declared, by=by)
+    summary = summarise(scored, declared, by=by, wanted=metrics)
+    if not set(metrics) <= _names(summary):
+        summary = summarise(scored, declared, by=by)
     if scorers is None:
         return summary
     wanted = {
@@ -41,12 +50,23 @@ def run_summary(run: Run, *, by: By | None = None, scorers: Collection[str] | No
 def run_scores(run: Run) -> tuple[ScoredTrials, Declared]:
     """A run's scores, and what their scorers declare."""
     declared = declared_metrics(stored_scorers(run))
+    return scores_of(run, declared), declared
+
+
+def scores_of(run: Run, declared: Declared) -> ScoredTrials:
+    """A run's scores, by what scorers declare. Metrics that cannot be read are left out, with a warning."""
     wanted = labelled(declared)
-    return read_scored(run, labelled=lambda scorer, metric: (scorer, metric) in wanted), declared
+    scored = read_scored(run, labelled=lambda scorer, metric: (scorer, metric) in wanted)
+    scored, unreadable = readable(scored, declared)
+    for one in unreadable:
+        again = f"evalkit score {shlex.quote(run.path)} --scorer {one.scorer}"
+        note(f"warning: {one}; compute them again: {again}")
+    return scored
 
 
-def declared_metrics(stored: tuple[str, ...]) -> Declared:
-    """By scorer. One that is not here any more is left out; one that cannot be loaded too, with a warning.
+def declared_metrics(stored: Collection[str]) -> Declared:
+    """By scorer. One that is not here any more is left out; one that cannot be loaded too, with a warning: whatever
+    becomes of a project's scorers, its runs can be shown.
 
     A run says which scorers it has scores of, and runs come from anywhere: a name in one never makes a file be run
     that is not a scorer of this project, or bundled, or installed.
@@ -58,11 +78,11 @@ def declared_metrics(stored: tuple[str, ...]) -> Declared:
         if name not in known or "/" in name or name.endswith(".py"):
             continue
         try:
-            (found,) = find_scorers(project, [name])
-        except ConfigError as error:
-            note(f"warning: the scores of {name} are shown without its declarations: {error.message}")
-            continue
-        declared[name] = found.scorer.metrics
+            declared[name] = find_scorer(project, name).scorer.metrics
+        except EvalkitError as error:
+            where = f"{error.where}: " if error.where else ""
+            said = " ".join(f"{where}{error.message}".split())
+            note(f"warning: the scores of {name} are shown without its declarations: {said}")
     return declared
 
 
@@ -74,10 +94,15 @@ def only(summary: Summary, names: Sequence[str]) -> Summary:
     if not names:
         return summary
     figures = {name: figure for own in summary.cells for name, figure in own.figures.items()}
-    known = sorted({*figures, *(figure.quantity.name for figure in figures.values())})
-    check_names(names, known)
+    check_names(names, sorted(_names(summary)))
     wanted = {name for name, figure in figures.items() if name in names or figure.quantity.name in names}
     return dataclasses.replace(summary, names=tuple(name for name in summary.names if name in wanted))
+
+
+def _names(summary: Summary) -> set[str]:
+    """Of its numbers, and of the metrics that give them."""
+    figures = [(name, figure) for own in summary.cells for name, figure in own.figures.items()]
+    return {known for name, figure in figures for known in (name, figure.quantity.name)}
 
 
 def check_names(names: Sequence[str], known: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,14 +58,19 @@ class Summary:
 
 
 def summarise(
-    scored: ScoredTrials, declared: Mapping[str, Sequence[Metric]], *, by: By | None = None
+    scored: ScoredTrials,
+    declared: Mapping[str, Sequence[Metric]],
+    *,
+    by: By | None = None,
+    wanted: Collection[str] = (),
 ) -> Summary:
     """Sum up the trials of each agent, arm and group, by what scorers declare: scorer's name to its metrics.
 
     Metrics of scorers that are not in `declared` are summed up as means over tasks. Unscored trials are counted and
-    never averaged. Raises ValueError for a curve of a kind that is not known.
+    never averaged. With `wanted` names of metrics or numbers, no others are computed, and of none of those that nothing
+    has anything is said.
     """
-    told = quantities(scored.stored, declared)
+    told = quantities(scored.stored, declared, wanted=wanted)
     cells = [_cell(scored, told, key, places) for key, places in cells_of(scored, by)]
     double = _names_of_several(cells)
     cells = [_renamed(cell, double) for cell in cells]
