@@ -78,11 +78,15 @@ def declared_metrics(stored: Collection[str]) -> Declared:
         if name not in known or "/" in name or name.endswith(".py"):
             continue
         try:
-            declared[name] = find_scorer(project, name).scorer.metrics
+            found = find_scorer(project, name)
         except EvalkitError as error:
             where = f"{error.where}: " if error.where else ""
             said = " ".join(f"{where}{error.message}".split())
             note(f"warning: the scores of {name} are shown without its declarations: {said}")
+            continue
+        declared[name] = found.scorer.metrics
+        if found.passed_over is not None:
+            note(f"warning: {found.passed_over} has the name of a bundled scorer and is not used: rename it")
     return declared
 
 

@@ -57,6 +57,13 @@ class Quantity:
             return True
         return curve is not None and re.fullmatch(_NUMBERS.get(curve, ""), name) is not None
 
+    def shares_a_name_with(self, other: Metric) -> bool:
+        """Whether a number that comes of it and one of the other metric, of another name, can be called the same."""
+        curve = self.metric.curve if self.metric is not None else None
+        if curve in _NUMBERS and other.curve in _NUMBERS:
+            return curve == other.curve
+        return other.curve not in _NUMBERS and self.may_give(other.name)
+
 
 def quantities(
     stored: Mapping[str, Sequence[str]],

@@ -6,6 +6,7 @@ point `evalkit.scorers`. No two have the same name, and no two declare the same 
 
 from __future__ import annotations
 
+import dataclasses
 import filecmp
 import importlib.metadata
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,8 @@ class Named:
     scorer: Scorer
     source: str
     """Its file, or the package that offers it."""
+    passed_over: str | None = None
+    """A project's own file of the same name, which is not meant; None where there is none."""
 
 
 def scorer_names(project: Project) -> tuple[str, ...]:
@@ -57,11 +60,15 @@ def find_scorers(project: Project, names: Sequence[str] = ()) -> tuple[Named, ..
 def find_scorer(project: Project, name: str) -> Named:
     """The scorer of this name, whatever others declare, to read what it has said.
 
-    Raises UsageError for a name that is not known, ConfigError for a scorer that cannot be loaded. Of a project's and a
-    bundled one of the same name it is the bundled one: the project's is refused wherever scores are computed.
+    Of a project's and a different bundled one of the same name it is the bundled one: wherever scores are computed, the
+    project's is refused. Raises UsageError for a name that is not known, ConfigError for a scorer that cannot be
+    loaded.
     """
-    bundled = project.bundled / "scorers" / f"{name}.py"
-    return _of_file(bundled) if bundled in _files(project, name) else _find(project, name)
+    files = _different(_files(project, name))
+    if len(files) < 2:
+        return _find(project, name)
+    own, bundled = files
+    return dataclasses.replace(_of_file(bundled), passed_over=str(own))
 
 
 def _once(scorers: Iterator[Named]) -> tuple[Named, ...]:
@@ -108,7 +115,7 @@ def _find(project: Project, name: str) -> Named:
         near, known = nearest(name, scorer_names(project)), ", ".join(scorer_names(project))
         hint = f"{near} Scorers: {known}." if near.startswith("Did you mean") else f"Scorers: {known}."
         raise UsageError(f"there is no scorer {name!r}", hint=hint)
-    different = files[:1] if len(files) > 1 and filecmp.cmp(*files, shallow=False) else files
+    different = _different(files)
     sources = [*map(str, different), *(f"{point.value} of {_package(point)}" for point in points)]
     if len(sources) > 1:
         raise _two_of_a_name(name, sources)
@@ -124,6 +131,11 @@ def _files(project: Project, name: str) -> tuple[Path, ...]:
     folders = {(root / "scorers").resolve(): root / "scorers" for root in (project.bundled, project.root)}
     own_first = sorted(folders.values(), key=lambda folder: folder != project.root / "scorers")
     return tuple(path for folder in own_first if (path := folder / f"{name}.py").is_file())
+
+
+def _different(files: tuple[Path, ...]) -> tuple[Path, ...]:
+    """One of them where they hold the same."""
+    return files[:1] if len(files) > 1 and filecmp.cmp(*files, shallow=False) else files
 
 
 def _of_file(path: Path) -> Named:

@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import sys
 from importlib.machinery import SourceFileLoader
+from itertools import permutations
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import cast
@@ -13,6 +14,7 @@ from typing import cast
 from evalkit.errors import ConfigError, UsageError
 from evalkit.scoring.foreign import loading
 from evalkit.scoring.metric import Metric
+from evalkit.scoring.quantity import Quantity
 from evalkit.scoring.scorer import Scorer
 
 HINT = "A scorer is one subclass of evalkit.Scorer; see docs/writing-a-scorer.md."
@@ -78,6 +80,9 @@ def _wrong_parts(metrics: tuple[Metric, ...]) -> str | None:
                 return f"computes {metric.name} of {name}, which it does not declare"
             if declared[name].of:
                 return f"computes {metric.name} of {name}, which is itself computed of others"
+    for one, other in permutations(metrics, 2):
+        if Quantity(None, one.name, one).shares_a_name_with(other):
+            return f"declares {one.name} and {other.name}, which give numbers of the same names"
     return None
 
 

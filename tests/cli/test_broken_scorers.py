@@ -124,8 +124,10 @@ def test_scorers_that_broke_since_do_not_hide_a_run(command, run, scorer) -> Non
 
 
 def test_a_scorer_that_took_a_bundled_name_is_refused_and_hides_no_run(command, run, scorer) -> None:
-    scorer(MINE, "success")
-    assert command("show", "r").code == 0
+    path = scorer(MINE, "success")
+    shown = command("show", "r")
+    assert shown.code == 0
+    assert shown.err.count(f"warning: {path} has the name of a bundled scorer and is not used") == 1
     metrics = json.loads(command("show", "r", "--json").out)["agents"][0]["metrics"]
     assert "pass^1" in metrics
     said = command("score", "r", "--scorer", "success")

@@ -82,3 +82,37 @@ def test_what_a_metric_is_computed_of_has_scores_of_its_own(home) -> None:
     path.write_text(path.read_text().replace("metrics = (", f"metrics = ({more}{twice}"))
     with pytest.raises(ConfigError, match="computes o of n, which is itself computed of others"):
         find_scorers(home.project)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "clash"),
+    [
+        (
+            "name='a', aggregation='curve', curve='pass^k'",
+            "name='b', aggregation='curve', curve='pass^k'",
+            True,
+        ),
+        ("name='a', aggregation='curve', curve='pass^k'", "name='pass^1'", True),
+        ("name='a', aggregation='curve', curve='survival'", "name='a_mean'", True),
+        ("name='a', aggregation='curve', curve='calibration'", "name='auroc'", True),
+        (
+            "name='a', aggregation='curve', curve='pass^k'",
+            "name='b', aggregation='curve', curve='pass@k'",
+            False,
+        ),
+        (
+            "name='a', aggregation='curve', curve='survival'",
+            "name='b', aggregation='curve', curve='survival'",
+            False,
+        ),
+    ],
+)
+def test_two_metrics_of_a_scorer_never_give_numbers_of_one_name(home, one, other, clash) -> None:
+    path = home.scorer("mine", "return ()")
+    declared = f"metrics = (Metric({one}, meaning='x'), Metric({other}, meaning='x'), "
+    path.write_text(path.read_text().replace("metrics = (", declared))
+    if not clash:
+        assert len(find_scorers(home.project)) == 1
+        return
+    with pytest.raises(ConfigError, match="give numbers of the same names"):
+        find_scorers(home.project)

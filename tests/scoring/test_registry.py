@@ -151,7 +151,8 @@ def test_a_bundled_scorers_name_is_refused_to_another_scorer_by_naming_both(home
             find_scorers(home.project, names)
         assert str(own) in str(raised.value)
         assert str(bundled) in str(raised.value)
-    assert find_scorer(home.project, "success").source == str(bundled)
+    found = find_scorer(home.project, "success")
+    assert (found.source, found.passed_over) == (str(bundled), str(own))
 
 
 def test_a_copy_of_a_bundled_scorer_is_that_scorer(home) -> None:
