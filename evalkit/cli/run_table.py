@@ -107,7 +107,7 @@ def print_run(run: Run, *, by: By | None = None, metrics: Sequence[str] = ()) ->
     console = stdout()
     _print_table(_agents_table(agent_rows(trials)))
     console.print()
-    print_metrics(run, only(run_summary(run, by=by, metrics=metrics), metrics))
+    print_metrics(run, only(run_summary(run, by=by), metrics))
     console.print()
     _print_table(_trials_table(trials[:MAX_ROWS]))
     if len(trials) > MAX_ROWS:

@@ -25,17 +25,10 @@ FIRST = "success"
 Declared = dict[str, tuple[Metric, ...]]
 
 
-def run_summary(
-    run: Run, *, by: By | None = None, scorers: Collection[str] | None = None, metrics: Sequence[str] = ()
-) -> Summary:
-    """Sum up a run: the scores of these scorers, or of all that it has.
-
-    With names of metrics, or of numbers, no others are computed; all are where one of the names is not known.
-    """
+def run_summary(run: Run, *, by: By | None = None, scorers: Collection[str] | None = None) -> Summary:
+    """Sum up a run: the scores of these scorers, or of all that it has."""
     scored, declared = run_scores(run)
-    summary = summarise(scored, declared, by=by, wanted=metrics)
-    if not set(metrics) <= _names(summary):
-        summary = summarise(scored, declared, by=by)
+    summary = summarise(scored, declared, by=by)
     if scorers is None:
         return summary
     wanted = {
@@ -98,15 +91,10 @@ def only(summary: Summary, names: Sequence[str]) -> Summary:
     if not names:
         return summary
     figures = {name: figure for own in summary.cells for name, figure in own.figures.items()}
-    check_names(names, sorted(_names(summary)))
+    known = sorted({*figures, *(figure.quantity.name for figure in figures.values())})
+    check_names(names, known)
     wanted = {name for name, figure in figures.items() if name in names or figure.quantity.name in names}
     return dataclasses.replace(summary, names=tuple(name for name in summary.names if name in wanted))
-
-
-def _names(summary: Summary) -> set[str]:
-    """Of its numbers, and of the metrics that give them."""
-    figures = [(name, figure) for own in summary.cells for name, figure in own.figures.items()]
-    return {known for name, figure in figures for known in (name, figure.quantity.name)}
 
 
 def check_names(names: Sequence[str], known: Sequence[str]) -> None:

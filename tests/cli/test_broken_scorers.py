@@ -136,16 +136,6 @@ def test_a_scorer_that_took_a_bundled_name_is_refused_and_hides_no_run(command, 
     assert "rename yours" in said.err
 
 
-def test_a_metric_that_is_asked_for_alone_is_shown_alone(command, run) -> None:
-    said = command("show", "r", "--metric", "mine")
-    assert said.code == 0
-    assert "tool_calls" not in said.out
-    wrong = command("show", "r", "--metric", "mime")
-    assert wrong.code == 2
-    assert "Did you mean mine?" in wrong.err
-    assert "tool_calls" in wrong.err
-
-
 def test_scorers_that_fail_alike_are_told_once(command, scorer, folder) -> None:
     made(folder / "r", "t1", "t2")
     scorer(MINE.replace('yield Score("mine", 1.0, "r")', "raise KeyError(trial.row.trial_id)"))

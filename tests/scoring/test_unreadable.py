@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evalkit.scoring.metric import Metric
+from evalkit.scoring.quantity import Quantity
 from evalkit.scoring.scored_trials import Column, LightTrial, ScoredTrials
 from evalkit.scoring.summary import summarise
 from evalkit.scoring.unreadable import readable
@@ -81,6 +82,11 @@ def test_only_what_can_give_the_wanted_numbers_is_computed() -> None:
     assert set(cell.figures) == {"good", "pass^1"}
 
 
+def test_where_a_wanted_number_is_not_known_all_are_computed_to_say_what_there_is() -> None:
+    (cell,) = summarise(trials(0, 1), {"x": [SHARE, GOOD]}, wanted=["m", "goood"]).cells
+    assert set(cell.figures) == {"m", "good", "pass^1"}
+
+
 @pytest.mark.parametrize(
     ("curve", "name"),
     [
@@ -94,7 +100,5 @@ def test_only_what_can_give_the_wanted_numbers_is_computed() -> None:
 )
 def test_numbers_of_a_curve_are_wanted_by_their_own_names(curve, name) -> None:
     metric = Metric(name="m", meaning="x", aggregation="curve", curve=curve)
-    from evalkit.scoring.quantity import Quantity
-
     assert Quantity("x", "m", metric).may_give(name)
     assert not Quantity("x", "m", metric).may_give(f"{name}x")
