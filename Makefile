@@ -56,6 +56,7 @@ bench: $(READY)  ## ratios against peers, measured in the same run
 	$(BIN)/python benchmarks/trials_per_minute.py
 	$(BIN)/python benchmarks/many_trials.py
 	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/interval_coverage.py
 
 live: $(READY) $(LIVE_READY)  ## against a real model over HTTP; the first time it builds a model server, for minutes
 	$(BIN)/python tests/live/live.py $(LIVE_VENV)

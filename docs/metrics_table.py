@@ -50,6 +50,8 @@ def _summed_up(metric: Metric) -> str:
             return f"mean over epochs, then tasks{shown}"
         case "ratio_of_sums":
             return f"sum of `{metric.of[0]}` / sum of `{metric.of[1]}`"
+        case "ratio_of_means":
+            return f"mean of `{metric.of[0]}` / mean of `{metric.of[1]}`, over tasks"
         case "max":
             return "largest of all trials"
         case "curve":

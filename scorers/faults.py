@@ -35,7 +35,7 @@ class Faults(Scorer):
             meaning="degradation / firing rate; says little where fault_fired is below 0.5",
             better="lower",
             null_when="no fault fired, or there is no clean arm",
-            aggregation="ratio_of_sums",
+            aggregation="ratio_of_means",
             of=("degradation", "fault_fired"),
         ),
     )

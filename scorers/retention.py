@@ -18,9 +18,10 @@ def _part(name: str, meaning: str) -> Metric:
 class Retention(Scorer):
     """Success under faults over success without, both of the same agent at the same tasks."""
 
+    version = "2"
     metrics = (
-        _part("retained", "success under a fault, each (task, fault) counting once"),
-        _part("clean_rate", "success rate without it, each (task, fault) counting once"),
+        _part("retained", "success under a fault"),
+        _part("clean_rate", "success rate of the same agent at the same task without the fault"),
         Metric(
             name="retention",
             meaning="success under faults / success without; may be above 1",
@@ -28,7 +29,7 @@ class Retention(Scorer):
             better="higher",
             low=0,
             null_when="the clean arm never passes, or is missing",
-            aggregation="ratio_of_sums",
+            aggregation="ratio_of_means",
             of=("retained", "clean_rate"),
         ),
     )
@@ -36,10 +37,8 @@ class Retention(Scorer):
     def score(self, trial: Trial) -> Iterator[Score]:
         row = trial.row
         clean = trial.cohort.cell(row.agent, row.suite, row.task_id)
-        own = trial.cohort.cell(row.agent, row.suite, row.task_id, row.variant)
-        if not trial.is_faulted or clean.success_rate is None or not own.scored:
+        if not trial.is_faulted or clean.success_rate is None:
             return
-        pair = f"{clean.passed} of {clean.scored} clean trials passed, and this one {row.status}"
-        told = f"{pair}; it is one of {own.scored} scored under this fault"
-        yield Score("retained", float(bool(trial.passed)) / own.scored, told)
-        yield Score("clean_rate", clean.success_rate / own.scored, told)
+        told = f"{clean.passed} of {clean.scored} clean trials passed, and this one {row.status}"
+        yield Score("retained", float(bool(trial.passed)), told)
+        yield Score("clean_rate", clean.success_rate, told)

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalkit.scoring.estimate import bounds, mean, points_text, ratio, shown
+from evalkit.scoring.estimate import bounds, is_share, mean, ratio, shown
 from evalkit.scoring.metric import Metric
 from evalkit.scoring.per_task import Brought, Largest, Means, Places, Pool, Ratios
-from evalkit.scoring.pool import draws_of, pool_draws, pool_values
+from evalkit.scoring.pool import draws_of, points_text, pool_draws, pool_values
 from evalkit.scoring.scored_trials import Unit
-from evalkit.stats.bootstrap import percentile_interval, seed_of, sums_interval
+from evalkit.stats.bootstrap import (
+    LEAST_TASKS,
+    percentile_interval,
+    seed_of,
+    shares_difference_interval,
+    sums_interval,
+)
 from evalkit.stats.interval import Interval, Numbers, bounded_interval, unbounded_interval
 from evalkit.stats.permutation import sign_flip_p
 
@@ -58,12 +64,12 @@ def differences(name: str, a: Side, b: Side, metric: Metric | None) -> Mapping[s
         if not len(rows_a):
             return {name: Difference(a=None, b=None, value=None, n=0)}
         if isinstance(ours, Means) and isinstance(theirs, Means):
-            return {name: _of_means(ours.values[rows_a], theirs.values[rows_b], metric)}
+            return {name: _of_means(ours.by_task(rows_a), theirs.by_task(rows_b), metric)}
         if isinstance(ours, Ratios) and isinstance(theirs, Ratios):
-            columns = [ours.parts[rows_a], ours.wholes[rows_a], theirs.parts[rows_b], theirs.wholes[rows_b]]
-            return {name: _of_ratios(np.column_stack(columns))}
+            columns = np.column_stack([*ours.by_task(rows_a), *theirs.by_task(rows_b)])
+            return {name: _of_ratios(columns[columns.any(axis=1)], metric)}
         if isinstance(ours, Largest) and isinstance(theirs, Largest):
-            return {name: _of_largest(ours.values[rows_a], theirs.values[rows_b])}
+            return {name: _of_largest(ours.by_task(rows_a), theirs.by_task(rows_b))}
     raise TypeError(f"{name} is added up in different ways")
 
 
@@ -99,15 +105,16 @@ def _of_means(ours: Numbers, theirs: Numbers, metric: Metric | None) -> Differen
     )
 
 
-def _of_ratios(columns: Numbers) -> Difference:
+def _of_ratios(columns: Numbers, metric: Metric | None) -> Difference:
     """Parts and wholes of A, then of B."""
     ours, theirs = ratio(columns[:, 0], columns[:, 1]), ratio(columns[:, 2], columns[:, 3])
     swapped = columns[:, [2, 3, 0, 1]]
+    shares = is_share(columns[:, [0, 2]], columns[:, [1, 3]], metric)
     # Which of the two is A must not matter for what is drawn, so that swapping them flips the interval and no more.
     if _sorted_bytes(swapped) < _sorted_bytes(columns):
-        interval = _flipped(sums_interval(swapped, _ratio_difference))
+        interval = _flipped(_ratios_interval(swapped, shares=shares))
     else:
-        interval = sums_interval(columns, _ratio_difference)
+        interval = _ratios_interval(columns, shares=shares)
     both = (columns[:, 1] != 0) & (columns[:, 3] != 0)
     moved = _steps(columns[both, 0] / columns[both, 1], columns[both, 2] / columns[both, 3])
     return _told(a=ours, b=theirs, value=_minus(theirs, ours), interval=interval, moved=moved, n=len(columns))
@@ -121,18 +128,20 @@ def _of_largest(ours: Numbers, theirs: Numbers) -> Difference:
 def _of_pools(
     ours: Pool, units_a: Sequence[Unit], theirs: Pool, units_b: Sequence[Unit]
 ) -> dict[str, Difference]:
-    places = {units_b[unit]: unit for unit in theirs.points}
-    pairs = [(unit, places[units_a[unit]]) for unit in ours.points if units_a[unit] in places]
-    if not pairs:
+    known = {units_b[unit]: unit for unit in theirs.points}
+    both = [unit for unit in ours.points if units_a[unit] in known]
+    if not both:
         return {ours.metric.name: Difference(a=None, b=None, value=None, n=0)}
-    told = {pair: (points_text(ours, pair[0]), points_text(theirs, pair[1])) for pair in pairs}
-    flip = sorted((b, a) for a, b in told.values()) < sorted(told.values())
-    pairs.sort(key=lambda pair: told[pair][::-1] if flip else told[pair])
-    seed = seed_of(repr([told[pair][::-1] if flip else told[pair] for pair in pairs]).encode())
+    own, other = ours.by_task(both), theirs.by_task([known[units_a[unit]] for unit in both])
+    pairs = list(zip(own.values(), other.values(), strict=True))
+    told = [(points_text(one), points_text(another)) for one, another in pairs]
+    flip = sorted((b, a) for a, b in told) < sorted(told)
+    order = sorted(range(len(pairs)), key=lambda place: told[place][::-1] if flip else told[place])
+    seed = seed_of(repr([told[place][::-1] if flip else told[place] for place in order]).encode())
     draws = draws_of(ours.metric, len(pairs), seed)
-    left, right = [a for a, _ in pairs], [b for _, b in pairs]
-    first, second = pool_values(ours, left), pool_values(theirs, right)
-    drawn_a, drawn_b = pool_draws(ours, left, draws), pool_draws(theirs, right, draws)
+    left, right = [pairs[place][0] for place in order], [pairs[place][1] for place in order]
+    first, second = pool_values(ours.metric, left), pool_values(theirs.metric, right)
+    drawn_a, drawn_b = pool_draws(ours.metric, left, draws), pool_draws(theirs.metric, right, draws)
     found: dict[str, Difference] = {}
     for name in dict.fromkeys([*first, *second]):
         a, b = first.get(name), second.get(name)
@@ -143,6 +152,14 @@ def _of_pools(
             interval = _flipped(interval) if flip else interval
         found[name] = _told(a=a, b=b, value=_minus(b, a), interval=interval, n=len(pairs))
     return found
+
+
+def _ratios_interval(columns: Numbers, *, shares: bool) -> Interval | None:
+    if shares:
+        return shares_difference_interval(columns)
+    # As few as the arm has that tells of fewer tasks: the others are drawn and say nothing of it.
+    few = int((columns[:, [1, 3]] != 0).sum(axis=0).min()) < LEAST_TASKS
+    return None if few else sums_interval(columns, _ratio_difference)
 
 
 def _ratio_difference(sums: Numbers) -> Numbers:

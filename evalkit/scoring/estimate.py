@@ -10,7 +10,7 @@ import numpy as np
 
 from evalkit.scoring.metric import Metric, Shown
 from evalkit.scoring.per_task import OVER_TASKS, Brought, Largest, Means, Pool, Ratios
-from evalkit.scoring.pool import draws_of, pool_draws, pool_values
+from evalkit.scoring.pool import draws_of, points_text, pool_draws, pool_values
 from evalkit.stats.bootstrap import percentile_interval, seed_of, sums_interval
 from evalkit.stats.interval import (
     Interval,
@@ -31,7 +31,7 @@ class Estimate:
     high: float | None
     """None where there is no value, only one task, or nothing that tells how much tasks differ."""
     n: int
-    """Tasks with a value; in the faulted arm, tasks with each of their faults."""
+    """Tasks with a value; of a ratio, those with something above or below the line."""
     trials: int
     """Trials with a score."""
     unknown: int
@@ -43,16 +43,17 @@ def estimates(name: str, own: Brought, metric: Metric | None) -> Mapping[str, Es
     with np.errstate(all="ignore"):
         if isinstance(own, Pool):
             return _of_pool(own)
-        n = len(own.units)
-        if not n:
+        if not len(own.units):
             return {name: Estimate(None, None, None, 0, own.trials, own.unknown)}
         match own:
             case Means():
-                value, interval = mean(own.values), mean_interval(own.values, metric)
+                values = own.by_task()
+                value, interval, n = mean(values), mean_interval(values, metric), len(values)
             case Ratios():
-                value, interval = ratio(own.parts, own.wholes), ratio_interval(own, metric)
+                parts, wholes = telling(*own.by_task())
+                value, interval, n = ratio(parts, wholes), ratio_interval(parts, wholes, metric), len(parts)
             case Largest():
-                value, interval = float(own.values.max()), None
+                value, interval, n = float(own.values.max()), None, len(own.by_task())
         return {name: _estimate(value, interval, own, n, metric)}
 
 
@@ -73,6 +74,15 @@ def ratio(parts: Numbers, wholes: Numbers) -> float | None:
     return above / below if below else None
 
 
+def telling(parts: Numbers, wholes: Numbers) -> tuple[Numbers, Numbers]:
+    """Without the tasks that say nothing of a ratio, because nothing stands above or below the line.
+
+    If they counted, a rate that one task in ten tells of would look as sure as one that all do.
+    """
+    said = (parts != 0) | (wholes != 0)
+    return parts[said], wholes[said]
+
+
 def bounds(metric: Metric | None, values: Numbers) -> tuple[float, float] | None:
     """The metric's range, where it has both ends and stored values, maybe of an older version, keep to it."""
     if metric is None:
@@ -90,12 +100,17 @@ def mean_interval(values: Numbers, metric: Metric | None) -> Interval | None:
     return _cut(unbounded_interval(values), metric)
 
 
-def ratio_interval(own: Ratios, metric: Metric | None) -> Interval | None:
+def is_share(parts: Numbers, wholes: Numbers, metric: Metric | None) -> bool:
+    """Whether each task's part lies between 0 and its whole, as the metric's range promises."""
+    told = metric is not None and metric.low == 0 and metric.high == 1
+    return told and bool((parts >= 0).all() and (parts <= wholes).all())
+
+
+def ratio_interval(parts: Numbers, wholes: Numbers, metric: Metric | None) -> Interval | None:
     """Of shares of a whole Gaffke's interval; else tasks are drawn again."""
-    is_share = metric is not None and metric.low == 0 and metric.high == 1
-    if is_share and (own.parts >= 0).all() and (own.parts <= own.wholes).all():
-        return bounded_ratio_interval(own.parts, own.wholes)
-    columns = np.column_stack([own.parts, own.wholes])
+    if is_share(parts, wholes, metric):
+        return bounded_ratio_interval(parts, wholes)
+    columns = np.column_stack([parts, wholes])
     return _cut(sums_interval(columns, lambda sums: sums[:, 0] / sums[:, 1]), metric)
 
 
@@ -131,19 +146,12 @@ def _estimate(
 def _of_pool(own: Pool) -> dict[str, Estimate]:
     if not own.points:
         return {own.metric.name: Estimate(None, None, None, 0, own.trials, own.unknown)}
-    told = {unit: points_text(own, unit) for unit in own.points}
-    units = sorted(told, key=lambda unit: told[unit])  # whatever the tasks are called
-    draws = draws_of(own.metric, len(units), seed_of("\n".join(told[unit] for unit in units).encode()))
-    drawn = pool_draws(own, units, draws)
+    tasks = sorted(own.by_task().values(), key=points_text)  # whatever the tasks are called
+    seed = seed_of("\n".join(map(points_text, tasks)).encode())
+    drawn = pool_draws(own.metric, tasks, draws_of(own.metric, len(tasks), seed))
     found: dict[str, Estimate] = {}
-    for name, value in pool_values(own, units).items():
-        interval = (
-            percentile_interval(drawn[name], len(units)) if value is not None and name in drawn else None
-        )
-        found[name] = _estimate(value, interval, own, len(units), None)
+    for name, value in pool_values(own.metric, tasks).items():
+        known = value is not None and name in drawn
+        interval = percentile_interval(drawn[name], len(tasks)) if known else None
+        found[name] = _estimate(value, interval, own, len(tasks), None)
     return found
-
-
-def points_text(pool: Pool, unit: int) -> str:
-    """What a unit's points say, for an order that depends on nothing else."""
-    return repr([(point.value, point.label) for point in pool.points[unit]])

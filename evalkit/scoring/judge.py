@@ -10,7 +10,7 @@ from typing import cast
 
 from evalkit.scoring.curve_score import curve_problem
 from evalkit.scoring.failing import InvalidScore, waiting
-from evalkit.scoring.foreign import quiet, value_text
+from evalkit.scoring.foreign import value_text
 from evalkit.scoring.metric import Curve, Metric
 from evalkit.scoring.quantity import sources
 from evalkit.scoring.registry import Named
@@ -50,18 +50,17 @@ class Judge:
         be made of, and evidence that the trial does not have; and whatever the scorer raises.
         """
         given: dict[str, Score] = {}
-        with quiet():
-            told = cast("object", self.scorer.score(trial))
-            if not isinstance(told, Iterable):
-                raise InvalidScore(_no_scores(told))
-            scores = cast("Iterable[object]", told)
-            try:
-                for score in scores:
-                    checked = self._checked(score, given, standing)
-                    given[checked.metric] = checked
-            except InvalidScore as error:
-                error.frame = waiting(scores)
-                raise
+        told = cast("object", self.scorer.score(trial))
+        if not isinstance(told, Iterable):
+            raise InvalidScore(_no_scores(told))
+        scores = cast("Iterable[object]", told)
+        try:
+            for score in scores:
+                checked = self._checked(score, given, standing)
+                given[checked.metric] = checked
+        except InvalidScore as error:
+            error.frame = waiting(scores)
+            raise
         return [
             _completed(metric, given.get(metric.name), standing)
             for metric in self.metrics.values()

@@ -11,13 +11,13 @@ from itertools import chain
 from typing import Literal, cast, get_args
 
 Better = Literal["higher", "lower", "neither"]
-Aggregation = Literal["task_mean", "ratio_of_sums", "curve", "max"]
+Aggregation = Literal["task_mean", "ratio_of_sums", "ratio_of_means", "curve", "max"]
 Curve = Literal["pass^k", "pass@k", "maj@k", "agreement", "similarity", "survival", "calibration"]
 Shown = Literal["value", "exp", "expm1"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_@^]*")
 _WORDS = {"better": get_args(Better), "aggregation": get_args(Aggregation), "shown": get_args(Shown)}
-_OF = {"task_mean": (0,), "ratio_of_sums": (2,), "curve": (0, 1), "max": (0, 1)}
+_OF = {"task_mean": (0,), "ratio_of_sums": (2,), "ratio_of_means": (2,), "curve": (0, 1), "max": (0, 1)}
 """How many metrics each aggregation is `of`; of none, it is made of the metric's own scores."""
 
 
@@ -40,7 +40,8 @@ class Metric:
     null_when: str | None = None
     """When a trial has no value, apart from being unscored; None: never."""
     aggregation: Aggregation = "task_mean"
-    """`task_mean`: over a task's epochs, then over tasks. `ratio_of_sums`: sum of `of[0]` / sum of `of[1]`.
+    """`task_mean`: over a task's epochs, then over tasks; where a task has several faults, over these in between.
+    `ratio_of_sums`: sum of `of[0]` / sum of `of[1]`, over trials that have both; `ratio_of_means`: of their task means.
     `curve`: as `curve` says, from the scores of `of[0]`, or of the metric itself. `max`: the largest of all trials."""
     of: tuple[str, ...] = ()
     """Metrics of the same scorer that this one is computed from."""
@@ -99,7 +100,11 @@ def _wrong_parts(metric: Metric) -> Iterator[str]:
         yield f"of is a tuple of names of metrics, such as ('part', 'whole'), not {parts!r}"
         return
     if len(metric.of) not in _OF[metric.aggregation]:
-        allowed = {"task_mean": "no other metric", "ratio_of_sums": "two metrics"}
+        allowed = {
+            "task_mean": "no other metric",
+            "ratio_of_sums": "two metrics",
+            "ratio_of_means": "two metrics",
+        }
         yield f"{metric.aggregation} is `of` {allowed.get(metric.aggregation, 'one metric at most')}, not {metric.of!r}"
     if metric.name in metric.of:
         yield "it is computed of itself: leave `of` out"

@@ -14,7 +14,7 @@ from evalkit.scoring.grouping import By
 from evalkit.scoring.metric import Metric
 from evalkit.scoring.per_task import Places, brought
 from evalkit.scoring.quantity import PASSED, Quantity, quantities, sources
-from evalkit.scoring.scored_trials import ScoredTrials, Unit
+from evalkit.scoring.scored_trials import ScoredTrials
 from evalkit.scoring.summary import cells_of
 from evalkit.scoring.task_match import TaskMatch, match_tasks
 
@@ -35,8 +35,9 @@ class _Trials:
     places: Places
 
     @property
-    def units(self) -> set[Unit]:
-        return {self.scored.units[int(unit)] for unit in np.unique(self.scored.unit_of[self.places])}
+    def tasks(self) -> set[tuple[str, str]]:
+        """By suite and id, whatever their variants."""
+        return {self.scored.units[int(unit)][:2] for unit in np.unique(self.scored.unit_of[self.places])}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,9 @@ def compare(
 ) -> Comparison:
     """Compare two agents, paired by suite, task and variant; tasks whose digests differ are left out.
 
-    Means over tasks have an interval over the tasks' differences and a sign-flip test; ratios of sums and curves an
-    interval by drawing pairs of tasks again. Swapping the two flips every sign and interval. Raises NotComparable
-    where they have no task in common.
+    Means over tasks have an interval over the tasks' differences and a sign-flip test; ratios and curves an interval by
+    drawing pairs of tasks again. A task with several faults is one task. Swapping the two flips every sign and
+    interval. Raises NotComparable where they have no task in common.
     """
     tasks = match_tasks(a.scored, a.agent, b.scored, b.agent)
     if not tasks.both:
@@ -141,7 +142,7 @@ def _cell(key: tuple[Arm, str | None], told: Sequence[Quantity], a: _Trials, b: 
     return PairedCell(
         arm=arm,
         group=group,
-        tasks=len(a.units & b.units),
+        tasks=len(a.tasks & b.tasks),
         trials_a=len(a.places),
         trials_b=len(b.places),
         unscored_a=int(a.scored.unscored[a.places].sum()),

@@ -1,13 +1,14 @@
 """What does each task bring to a number?
 
-This is as far as trials are added up without a decision on statistics: one value a task, or one sum each above and
-below the line, or the task's own points. Estimates and paired differences both start here.
+This is as far as trials are added up without a decision on statistics. A task with faults brings something for each of
+them; `by_task` makes one of these, as the task is the unit: how an agent takes three faults of one task says less of
+further tasks than three tasks would.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,43 +28,77 @@ OVER_TASKS: frozenset[Curve] = frozenset({"pass^k", "pass@k", "maj@k", "agreemen
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """One value a task: the mean over its epochs, or what a curve gives for it alone."""
+    """One value a unit: the mean over its epochs, or what a curve gives for it alone."""
 
     units: Places
+    tasks: Places
+    """Which task each unit is of."""
     values: Numbers
     trials: int
     unknown: int
+
+    def by_task(self, rows: Places | None = None) -> Numbers:
+        """One value a task: the mean over its units, or those of them that `rows` names."""
+        rows = np.arange(len(self.units)) if rows is None else rows
+        return _added(self.values[rows], self.tasks[rows]) / _counts(self.tasks[rows])
 
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """Sums over a task's trials."""
+    """What stands above and below the line, a unit."""
 
     units: Places
+    tasks: Places
     parts: Numbers
     wholes: Numbers
+    of_means: bool
+    """Whether both are means over the unit's trials, or else sums."""
     trials: int
     unknown: int
+
+    def by_task(self, rows: Places | None = None) -> tuple[Numbers, Numbers]:
+        """Both a task: the mean over its units, or their sum; or of those of them that `rows` names."""
+        rows = np.arange(len(self.units)) if rows is None else rows
+        count = _counts(self.tasks[rows]) if self.of_means else 1.0
+        parts, wholes = (_added(column[rows], self.tasks[rows]) for column in (self.parts, self.wholes))
+        return parts / count, wholes / count
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The points of trials, by task; a curve is made of all of them together."""
+    """The points of trials, by unit; a curve is made of all of them together."""
 
     metric: Metric
     points: Mapping[int, tuple[Point, ...]]
+    tasks: Mapping[int, int]
+    """Which task each unit is of."""
     trials: int
     unknown: int
+
+    def by_task(self, units: Iterable[int] | None = None) -> dict[int, tuple[Point, ...]]:
+        """The points of each task, whatever its variant, sorted; or only of these units."""
+        found: defaultdict[int, list[Point]] = defaultdict(list)
+        for unit in self.points if units is None else units:
+            found[self.tasks[unit]] += self.points[unit]
+        return {task: tuple(sorted(own, key=_key)) for task, own in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Largest:
-    """The largest value of a task."""
+    """The largest value of a unit."""
 
     units: Places
+    tasks: Places
     values: Numbers
     trials: int
     unknown: int
+
+    def by_task(self, rows: Places | None = None) -> Numbers:
+        """The largest value of each task, or of those of its units that `rows` names."""
+        rows = np.arange(len(self.units)) if rows is None else rows
+        order = np.argsort(self.tasks[rows], kind="stable")
+        starts = np.unique(self.tasks[rows][order], return_index=True)[1]
+        return np.maximum.reduceat(self.values[rows][order], starts) if len(order) else np.empty(0)
 
 
 Brought = Means | Ratios | Pool | Largest
@@ -80,8 +115,8 @@ def brought(scored: ScoredTrials, quantity: Quantity, places: Places) -> dict[st
     match metric.aggregation if metric is not None else "task_mean":
         case "task_mean":
             return {quantity.name: _means(scored, columns[0], places)}
-        case "ratio_of_sums":
-            return {quantity.name: _ratios(scored, columns[0], columns[1], places)}
+        case "ratio_of_sums" | "ratio_of_means" as how:
+            return {quantity.name: _ratios(scored, columns, places, of_means=how == "ratio_of_means")}
         case "max":
             return {quantity.name: _largest(scored, columns[0], places)}
         case "curve":
@@ -93,24 +128,27 @@ def _means(scored: ScoredTrials, column: Column, places: Places) -> Means:
     units, starts, ordered = _by_unit(scored, column, known)
     counts = np.diff(np.append(starts, len(ordered)))
     sums = np.add.reduceat(column.values[ordered], starts) if len(ordered) else np.empty(0)
-    return Means(units, sums / counts, len(known), len(places) - len(known))
+    return Means(units, scored.task_of[units], sums / counts, len(known), len(places) - len(known))
 
 
-def _ratios(scored: ScoredTrials, above: Column, below: Column, places: Places) -> Ratios:
+def _ratios(scored: ScoredTrials, columns: list[Column], places: Places, *, of_means: bool) -> Ratios:
+    above, below = columns
     known = places[~np.isnan(above.values[places]) & ~np.isnan(below.values[places])]
     units, starts, ordered = _by_unit(scored, above, known, below)
+    counts = np.diff(np.append(starts, len(ordered))) if of_means else 1
     parts, wholes = (
-        np.add.reduceat(column.values[ordered], starts) if len(ordered) else np.empty(0)
+        (np.add.reduceat(column.values[ordered], starts) if len(ordered) else np.empty(0)) / counts
         for column in (above, below)
     )
-    return Ratios(units, parts, wholes, len(known), len(places) - len(known))
+    unknown = len(places) - len(known)
+    return Ratios(units, scored.task_of[units], parts, wholes, of_means, len(known), unknown)
 
 
 def _largest(scored: ScoredTrials, column: Column, places: Places) -> Largest:
     known = places[~np.isnan(column.values[places])]
     units, starts, ordered = _by_unit(scored, column, known)
     values = np.maximum.reduceat(column.values[ordered], starts) if len(ordered) else np.empty(0)
-    return Largest(units, values, len(known), len(places) - len(known))
+    return Largest(units, scored.task_of[units], values, len(known), len(places) - len(known))
 
 
 def _by_unit(
@@ -124,6 +162,17 @@ def _by_unit(
     return units, starts, ordered
 
 
+def _added(values: Numbers, tasks: Places) -> Numbers:
+    """The sum of each task's values, in the order of tasks; the same whatever its variants are called."""
+    order = np.lexsort((values, tasks))
+    starts = np.unique(tasks[order], return_index=True)[1]
+    return np.add.reduceat(values[order], starts) if len(order) else np.empty(0)
+
+
+def _counts(tasks: Places) -> Places:
+    return np.unique(tasks, return_counts=True)[1]
+
+
 def _curve(scored: ScoredTrials, quantity: Quantity, column: Column, places: Places) -> dict[str, Brought]:
     metric = quantity.metric
     if metric is None or metric.curve is None:
@@ -131,7 +180,8 @@ def _curve(scored: ScoredTrials, quantity: Quantity, column: Column, places: Pla
     points, trials = _points(scored, column, places)
     unknown = len(places) - trials
     if metric.curve not in OVER_TASKS:
-        return {metric.name: Pool(metric, points, trials, unknown)}
+        tasks = {unit: int(scored.task_of[unit]) for unit in points}
+        return {metric.name: Pool(metric, points, tasks, trials, unknown)}
     by_name: defaultdict[str, dict[int, float]] = defaultdict(dict)
     seen: dict[tuple[object, ...], Mapping[str, float | None]] = {}
     for unit, own in points.items():
@@ -142,7 +192,13 @@ def _curve(scored: ScoredTrials, quantity: Quantity, column: Column, places: Pla
             if value is not None:
                 by_name[name][unit] = value
     return {
-        name: Means(np.array(list(values)), np.array(list(values.values())), trials, unknown)
+        name: Means(
+            units := np.array(list(values)),
+            scored.task_of[units],
+            np.array(list(values.values())),
+            trials,
+            unknown,
+        )
         for name, values in by_name.items()
     }
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from evalkit.scoring.cohort import Cohort
 from evalkit.scoring.facts import Facts
 from evalkit.scoring.failing import ScorerFailure, failure_of
+from evalkit.scoring.foreign import quiet
 from evalkit.scoring.frozen import Frozen
 from evalkit.scoring.judge import Judge, Standing, judge_of
 from evalkit.scoring.registry import Named
@@ -88,10 +89,11 @@ def _rows(
             cohort=cohort,
             horizon=facts.horizon(row.suite),
         )
-        for judge in judges:
-            for score in _scores(judge, trial, standing, scored):
-                scored.scores += 1
-                yield _row(judge, standing, score, now)
+        with quiet():
+            said = [(judge, _scores(judge, trial, standing, scored)) for judge in judges]
+        for judge, scores in said:
+            scored.scores += len(scores)
+            yield from (_row(judge, standing, score, now) for score in scores)
         scored.trials += 1
         if heard is not None:
             heard(scored.trials)

@@ -25,7 +25,7 @@ from evalkit.errors import ConfigError
 from evalkit.trajectory.reader import Run
 
 Unit = tuple[str, str, str]
-"""What a task is in statistics: suite, task and variant."""
+"""What epochs are averaged over: suite, task and variant. In statistics, the task is the unit."""
 _TRIAL_COLUMNS = (
     "trial_id",
     "suite",
@@ -105,6 +105,9 @@ class ScoredTrials:
         self.units = tuple(places)
         self.unit_of = np.array([places[trial.unit] for trial in self.trials], dtype=np.int64)
         """The place in `units` of each trial's."""
+        tasks = {task: place for place, task in enumerate(sorted({unit[:2] for unit in self.units}))}
+        self.task_of = np.array([tasks[unit[:2]] for unit in self.units], dtype=np.int64)
+        """Which task each unit is of, whatever its variant."""
         self.unscored = np.array([trial.status == "unscored" for trial in self.trials], dtype=np.bool_)
 
     @cached_property

@@ -45,6 +45,41 @@ def sums_interval(
     return percentile_interval(np.concatenate(drawn), len(ordered), level=level)
 
 
+def shares_difference_interval(
+    columns: Numbers, *, draws: int = DRAWS, level: float = LEVEL
+) -> Interval | None:
+    """The interval of sum(part_b) / sum(whole_b) - sum(part_a) / sum(whole_a), where each part is in [0, its whole].
+
+    `columns` holds part_a, whole_a, part_b and whole_b, one row a task. The Bayesian bootstrap (exponential weights),
+    where each end has one imaginary task more, with the mean of the wholes that are not 0, of which A has all and B
+    none, or the reverse: what Gaffke's bound does for one ratio. Like that one it never collapses. None where either
+    has fewer than two tasks whose whole is not 0. Raises ValueError for a part that is not within its whole.
+    """
+    parts, wholes = columns[:, [0, 2]], columns[:, [1, 3]]
+    if (parts < 0).any() or (parts > wholes).any():
+        raise ValueError("a part lies between 0 and its whole")
+    parts, wholes = parts[wholes.any(axis=1)], wholes[wholes.any(axis=1)]
+    telling = (wholes > 0).sum(axis=0)
+    if telling.min() < 2:
+        return None
+    order = np.lexsort(np.hstack([parts, wholes]).T)
+    parts, wholes = parts[order], wholes[order]
+    imaginary = wholes.sum(axis=0) / telling
+    random = np.random.default_rng(seed_of((np.hstack([parts, wholes]) + 0.0).tobytes()))
+    at_once = max(1, _CELLS_AT_ONCE // len(parts))
+    lows: list[Numbers] = []
+    highs: list[Numbers] = []
+    for start in range(0, draws, at_once):
+        weights = random.standard_exponential((min(at_once, draws - start), len(parts) + 1))
+        above, below = weights[:, :-1] @ parts, weights[:, :-1] @ wholes + weights[:, -1:] * imaginary
+        all_of, none_of = (above + weights[:, -1:] * imaginary) / below, above / below
+        lows.append(none_of[:, 1] - all_of[:, 0])
+        highs.append(all_of[:, 1] - none_of[:, 0])
+    tail = (1 - level) / 2
+    low, high = np.quantile(np.concatenate(lows), tail), np.quantile(np.concatenate(highs), 1 - tail)
+    return Interval(float(low), float(high))
+
+
 def percentile_interval(estimates: Numbers, tasks: int, *, level: float = LEVEL) -> Interval | None:
     """The middle of what the draws of so many tasks gave, widened for few of them.
 

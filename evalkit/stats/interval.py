@@ -69,12 +69,14 @@ def bounded_ratio_interval(parts: Numbers, wholes: Numbers, *, level: float = LE
     Gaffke's bound with an imaginary task of the mean whole, none or all of which is part. With exponential weights
     E_i, which Dirichlet's are after scaling, an end r solves P(sum E_i (part_i - r whole_i) <= 0) = 2.5 %, which the
     saddlepoint approximation gives (Lugannani and Rice 1980, in Barndorff-Nielsen's form): no draws, no seed. Its tail
-    probabilities are within 0.1 points of the exact 2.5 %, nearly always on the safe side. None for fewer than two
-    tasks, and where the wholes are all 0. Raises ValueError for a part that is not within its whole.
+    probabilities are within 0.1 points of the exact 2.5 %, nearly always on the safe side. Tasks whose whole is 0
+    say nothing and do not count. None for fewer than two others. Raises ValueError for a part that is not within its
+    whole.
     """
     if len(parts) != len(wholes) or (parts < 0).any() or (parts > wholes).any():
         raise ValueError("a part lies between 0 and its whole")
-    if len(parts) < 2 or not wholes.any():
+    parts, wholes = parts[wholes > 0], wholes[wholes > 0]
+    if len(parts) < 2:
         return None
     order = np.lexsort((parts, wholes))
     parts, wholes = parts[order], wholes[order]

@@ -363,10 +363,11 @@ def test_a_canary_gets_into_what_believers_deliver(run: Run, trials: Trials) -> 
 
 @pytest.mark.local
 def test_a_hint_makes_the_difference_for_who_needs_one(tmp_path: Path, local_support: None) -> None:
+    """In each of the six tasks that have loud faults."""
     loud = {
         KINDS[kind]
         for kind in ("timeout", "error_500", "rate_limit", "permission", "disk_full", "process_killed")
-    }
+    } | {("bill-meters", "unreachable"), ("convert-invoices", "down")}
     outcomes: dict[str, set[str]] = {}
     sides: dict[str, Side] = {}
     for style in ("plain", "structured"):

@@ -59,8 +59,8 @@ def test_degradation_and_retention_are_paired_over_tasks(row, trial, values, arm
     clean = [fmean(both[0]) for both in arms.values()]
     faulted = [fmean(both[1]) for both in arms.values()]
     assert task_mean(found, "degradation") == pytest.approx(fmean(clean) - fmean(faulted), abs=1e-9)
-    assert sum(score["retained"] for _, score in found) == pytest.approx(sum(faulted))
-    assert sum(score["clean_rate"] for _, score in found) == pytest.approx(sum(clean))
+    assert task_mean(found, "retained") == pytest.approx(fmean(faulted))
+    assert task_mean(found, "clean_rate") == pytest.approx(fmean(clean))
 
 
 @given(arms=ARMS)
@@ -68,9 +68,5 @@ def test_duplicating_every_epoch_changes_no_pairing(row, trial, values, arms):
     doubled = {task: (clean * 2, faulted * 2) for task, (clean, faulted) in arms.items()}
     once, twice = (scored(row, trial, values, some) for some in (arms, doubled))
     for metric in ("degradation", "retained", "clean_rate"):
-        pick = sum if metric != "degradation" else None
-        one, two = (
-            pick(score[metric] for _, score in found) if pick else task_mean(found, metric)
-            for found in (once, twice)
-        )
+        one, two = task_mean(once, metric), task_mean(twice, metric)
         assert one == pytest.approx(two, abs=1e-9)

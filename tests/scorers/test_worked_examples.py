@@ -105,8 +105,8 @@ def test_faults(trial, row, scores):
     assert {name: score.value for name, score in found.items()} == {
         "fault_fired": 1,
         "degradation": -0.25,
-        "retained": 0.5,
-        "clean_rate": 0.375,
+        "retained": 1,
+        "clean_rate": 0.75,
         "overhead": pytest.approx(math.log(2)),
     }
     assert found["degradation"].reason == "3 of 4 clean trials passed, and this one passed"

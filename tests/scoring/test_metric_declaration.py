@@ -22,7 +22,7 @@ from evalkit.scoring.registry import find_scorers
         ({"better": "bigger"}, "better is one of higher, lower, neither, not 'bigger'"),
         (
             {"aggregation": "mean"},
-            "aggregation is one of task_mean, ratio_of_sums, curve, max, not 'mean'",
+            "aggregation is one of task_mean, ratio_of_sums, ratio_of_means, curve, max, not 'mean'",
         ),
         ({"aggregation": []}, "aggregation is one of"),
         ({"shown": "log"}, "shown is one of value, exp, expm1, not 'log'"),
@@ -44,6 +44,7 @@ from evalkit.scoring.registry import find_scorers
         ({"of": (1,)}, "of is a tuple of names of metrics"),
         ({"aggregation": "ratio_of_sums"}, "ratio_of_sums is `of` two metrics, not ()"),
         ({"aggregation": "ratio_of_sums", "of": ("a", "b", "c")}, "ratio_of_sums is `of` two metrics"),
+        ({"aggregation": "ratio_of_means", "of": ("a",)}, "ratio_of_means is `of` two metrics"),
         ({"aggregation": "max", "of": ("a", "b")}, "max is `of` one metric at most"),
         ({"aggregation": "max", "of": ("m",)}, "it is computed of itself"),
     ],

@@ -23,7 +23,7 @@ AMOUNT = Metric(name="m", meaning="an amount", low=0, better="lower")
 RATIO = (
     Metric(name="part", meaning="part"),
     Metric(name="whole", meaning="whole"),
-    Metric(name="m", meaning="of all", aggregation="ratio_of_sums", of=("part", "whole")),
+    Metric(name="m", meaning="of all", aggregation="ratio_of_sums", of=("part", "whole"), low=0, high=1),
 )
 WAITED = Metric(name="m", meaning="steps to recover", aggregation="curve", curve="survival", low=0)
 
@@ -148,6 +148,30 @@ def test_ratios_differ_as_ratios_and_have_no_p():
     assert found.low is not None
     assert found.high is not None
     assert found.low < found.value < found.high
+
+
+def test_ratios_at_their_ends_differ_and_have_an_interval():
+    ours, theirs = (ratio_side({f"t{n}": (part, 2) for n in range(8)}) for part in (0, 2))
+    found = told(compare(ours, theirs, {"x": RATIO}))
+    assert found.value == found.high == 1
+    assert found.low is not None
+    assert 0.2 < found.low < 0.9
+
+
+def test_the_faults_of_a_task_are_no_tasks():
+    """Four faults that all agree say as much as one does."""
+
+    def run(passed: int, variants: int) -> Side:
+        tries = [(f"t{task}", float(task < passed), f"f{n}") for task in range(8) for n in range(variants)]
+        trials = [light(task, 0, variant=variant) for task, _, variant in tries]
+        values = np.array([value for _, value, _ in tries])
+        columns = {("x", "m"): Column(values)}
+        return Side(ScoredTrials(trials, columns, {"x": np.ones(len(tries), dtype=np.bool_)}), "a")
+
+    once, four = (told(compare(run(0, n), run(5, n), {"x": [SHARE]})) for n in (1, 4))
+    assert once == four
+    assert (four.n, four.higher) == (8, 5)
+    assert four.p == pytest.approx(2 / 2**5)
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 9)] * 4), min_size=1, max_size=12))

@@ -216,7 +216,40 @@ def test_a_curve_over_all_points_is_drawn_again_by_task():
     assert (mean.n, mean.trials, mean.unknown) == (12, 12, 0)
 
 
-def test_arms_are_summed_up_apart_and_a_faults_unit_is_the_task_with_it():
+def test_a_task_counts_once_however_many_faults_it_has():
+    """t passes under 1 of its 3 faults, u under its only one, which was tried twice."""
+    variants = [("t", "a"), ("t", "b"), ("t", "c"), ("u", "a"), ("u", "a")]
+    trials = [trial(task, i, variant=variant) for i, (task, variant) in enumerate(variants)]
+    scores = values(("t", 0), ("t", 0), ("t", 1), ("u", 1), ("u", 1))
+    found = told(summarise(run_of(scores, trials), {"x": [SHARE]}))
+    assert found.value == pytest.approx((1 / 3 + 1) / 2)
+    assert (found.n, found.trials) == (2, 5)
+
+
+def test_a_ratio_of_means_counts_each_task_and_each_of_its_faults_once():
+    metrics = [dataclasses.replace(RATIO[2], aggregation="ratio_of_means", high=None), *RATIO[:2]]
+    pairs = [("t", "a", 1, 1), ("t", "a", 0, 1), ("t", "b", 1, 0.5), ("u", "a", 0, 1)]
+    trials = [trial(task, i, variant=variant) for i, (task, variant, *_) in enumerate(pairs)]
+    rows: list[Row] = [(task, {"part": part, "whole": whole}) for task, _, part, whole in pairs]
+    found = told(summarise(run_of(rows, trials), {"x": metrics}))
+    assert found.value == pytest.approx(((0.5 + 1) / 2 + 0) / ((1 + 0.5) / 2 + 1))
+
+
+def test_tasks_that_say_nothing_of_a_ratio_do_not_make_it_surer():
+    told_by = [("a", 1, 1), ("b", 2, 2), ("c", 1, 2)]
+    silent = [(f"s{n}", 0, 0) for n in range(27)]
+    few, many = (
+        told(summarise(run_of([(t, {"part": a, "whole": b}) for t, a, b in rows]), {"x": RATIO}))
+        for rows in (told_by, [*told_by, *silent])
+    )
+    assert (few.value, few.low, few.high, few.n) == (many.value, many.low, many.high, 3)
+    one = told(
+        summarise(run_of([("a", {"part": 1, "whole": 1}), ("b", {"part": 0, "whole": 0})]), {"x": RATIO})
+    )
+    assert (one.value, one.low, one.high, one.n) == (1, None, None, 1)
+
+
+def test_arms_are_summed_up_apart_and_a_task_with_two_faults_is_one_task():
     variants = ("clean", "timeout", "stale", "twin")
     trials = [trial("t", i, variant=variant) for i, variant in enumerate(variants)]
     scored = run_of(values(("t", 1), ("t", 0), ("t", 1), ("t", 0)), trials)
@@ -226,7 +259,7 @@ def test_arms_are_summed_up_apart_and_a_faults_unit_is_the_task_with_it():
     }
     assert {arm: (estimate.value, estimate.n) for arm, estimate in found.items()} == {
         "clean": (1, 1),
-        "faulted": (0.5, 2),
+        "faulted": (0.5, 1),
         "twin": (0, 1),
     }
 

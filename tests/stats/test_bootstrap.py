@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalkit.stats.bootstrap import drawn_tasks, percentile_interval, sums_interval
+from evalkit.stats.bootstrap import (
+    drawn_tasks,
+    percentile_interval,
+    shares_difference_interval,
+    sums_interval,
+)
 
 
 def ratio(sums):
@@ -62,3 +67,40 @@ def test_each_draw_has_as_many_tasks_as_there_are():
     assert len(draws) == 50
     assert {len(draw) for draw in draws} == {7}
     assert {int(task) for draw in draws for task in draw} == set(range(7))
+
+
+def shares(random, n, some, rates):
+    """What n tasks bring to two agents' rates: of one to three chances each, where a task gives any."""
+    columns = []
+    for rate in rates:
+        wholes = np.where(random.random(n) < some, random.integers(1, 4, n), 0)
+        columns += [random.binomial(wholes, rate), wholes]
+    return np.array(columns, dtype=float).T
+
+
+@pytest.mark.parametrize("some", [1, 0.3])
+@pytest.mark.parametrize("rates", [(0.7, 0.7), (1, 0.05)])
+def test_differences_of_shares_hold_the_truth_95_times_of_100(some, rates):
+    random = np.random.default_rng(21)
+    drawn = [shares_difference_interval(shares(random, 20, some, rates), draws=500) for _ in range(200)]
+    hits = [found.low <= rates[1] - rates[0] <= found.high for found in drawn if found is not None]
+    assert len(hits) > 150
+    assert np.mean(hits) >= 0.95 - 2 * (0.95 * 0.05 / len(hits)) ** 0.5
+
+
+def test_a_difference_of_shares_that_nothing_contradicts_still_has_an_interval():
+    """What ten tasks leave open of one rate, they leave open of both."""
+    columns = np.array([[0.0, 2.0, 2.0, 2.0]] * 10)
+    found = shares_difference_interval(columns)
+    assert found is not None
+    assert found.high == 1
+    assert found.low == pytest.approx(1 - 2 * (1 - 0.025 ** (1 / 10)), abs=0.02)
+    turned = shares_difference_interval(columns[:, [2, 3, 0, 1]])
+    assert turned is not None
+    assert (turned.low, turned.high) == pytest.approx((-1, -found.low), abs=0.02)
+
+
+def test_a_difference_of_shares_needs_two_tasks_on_each_side_that_tell():
+    assert shares_difference_interval(np.array([[1.0, 1.0, 1.0, 2.0], [0.0, 0.0, 1.0, 2.0]])) is None
+    with pytest.raises(ValueError, match="whole"):
+        shares_difference_interval(np.array([[2.0, 1.0, 1.0, 2.0]] * 3))

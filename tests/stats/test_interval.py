@@ -104,6 +104,14 @@ def test_a_ratio_of_nothing_has_none():
     assert bounded_ratio_interval(np.zeros(3), np.zeros(3)) is None
 
 
+def test_tasks_without_a_whole_say_nothing():
+    parts, wholes = np.array([1.0, 2.0, 0.0]), np.array([2.0, 3.0, 4.0])
+    more = np.zeros(40)
+    found = bounded_ratio_interval(np.concatenate([parts, more]), np.concatenate([wholes, more]))
+    assert found == bounded_ratio_interval(parts, wholes)
+    assert bounded_ratio_interval(np.array([1.0, 0.0]), np.array([1.0, 0.0])) is None
+
+
 def test_a_part_beyond_its_whole_is_refused():
     with pytest.raises(ValueError, match="whole"):
         bounded_ratio_interval(np.array([2.0, 1.0]), np.array([1.0, 1.0]))
