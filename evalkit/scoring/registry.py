@@ -6,11 +6,13 @@ point `evalkit.scorers`. No two have the same name, and no two declare the same 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import filecmp
 import importlib.metadata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from evalkit.errors import ConfigError, EvalkitError, UsageError
@@ -51,10 +53,11 @@ def find_scorers(project: Project, names: Sequence[str] = ()) -> tuple[Named, ..
     found = _once(_find(project, name) for name in dict.fromkeys(names or scorer_names(project)))
     others = _others(project, found) if names else ()
     for named in found:
+        _check_name(project, named)
         for other in (*found, *others):
             if other is not named:
                 _check_apart(named, other)
-    return found
+    return tuple({named.name: named for named in found}.values())
 
 
 def find_scorer(project: Project, name: str) -> Named:
@@ -81,13 +84,31 @@ def _others(project: Project, found: Sequence[Named]) -> tuple[Named, ...]:
     there = {named.source for named in found}
     others: list[Named] = []
     for name in scorer_names(project):
-        try:
-            other = _find(project, name)
-        except EvalkitError:
-            continue
-        if other.source not in there:
-            others.append(other)
+        for source, other in _offers(project, name):
+            if source not in there:
+                with contextlib.suppress(EvalkitError):
+                    others.append(other())
     return tuple(others)
+
+
+def _offers(project: Project, name: str) -> list[tuple[str, Callable[[], Named]]]:
+    """Where there are scorers of this name, those of the same text once, and how each is loaded."""
+    files = _different(_files(project, name))
+    points = [
+        (f"{point.value} of {_package(point)}", point) for point in _entry_points() if point.name == name
+    ]
+    return [
+        *((str(path), partial(_of_file, path)) for path in files),
+        *((source, partial(_from_package, point, source)) for source, point in points),
+    ]
+
+
+def _check_name(project: Project, named: Named) -> None:
+    """Raise ConfigError where another scorer has its name, be it one that cannot be loaded."""
+    sources = [source for source, _ in _offers(project, named.name)]
+    others = [source for source in sources if source != named.source and not _same_file(source, named.source)]
+    if others:
+        raise _two_of_a_name(named.name, [named.source, *others])
 
 
 def _check_apart(named: Named, other: Named) -> None:
@@ -109,19 +130,15 @@ def _check_apart(named: Named, other: Named) -> None:
 def _find(project: Project, name: str) -> Named:
     if name.endswith(".py") or "/" in name:
         return _of_file(project.resolve("scorers", name))
-    files = _files(project, name)
-    points = [point for point in _entry_points() if point.name == name]
-    if not files and not points:
+    offers = _offers(project, name)
+    if not offers:
         near, known = nearest(name, scorer_names(project)), ", ".join(scorer_names(project))
         hint = f"{near} Scorers: {known}." if near.startswith("Did you mean") else f"Scorers: {known}."
         raise UsageError(f"there is no scorer {name!r}", hint=hint)
-    different = _different(files)
-    sources = [*map(str, different), *(f"{point.value} of {_package(point)}" for point in points)]
-    if len(sources) > 1:
-        raise _two_of_a_name(name, sources)
-    return (
-        _of_file(different[0]) if different else Named(name, _from_package(points[0], sources[0]), sources[0])
-    )
+    if len(offers) > 1:
+        raise _two_of_a_name(name, [source for source, _ in offers])
+    _, load = offers[0]
+    return load()
 
 
 def _files(project: Project, name: str) -> tuple[Path, ...]:
@@ -162,9 +179,9 @@ def _package(point: importlib.metadata.EntryPoint) -> str:
     return "an unnamed package" if point.dist is None else point.dist.name
 
 
-def _from_package(point: importlib.metadata.EntryPoint, source: str) -> Scorer:
+def _from_package(point: importlib.metadata.EntryPoint, source: str) -> Named:
     with loading(source, "this scorer cannot be loaded", hint="Repair or remove that package."):
         offered: object = point.load()
     if not (isinstance(offered, type) and issubclass(offered, Scorer)):
         raise ConfigError("this is no subclass of evalkit.Scorer", where=source)
-    return checked(offered, source)
+    return Named(point.name, checked(offered, source), source)

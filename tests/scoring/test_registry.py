@@ -146,7 +146,7 @@ def test_a_bundled_scorers_name_is_refused_to_another_scorer_by_naming_both(home
     bundled = home.project.bundled / "scorers" / "success.py"
     bundled.parent.mkdir()
     bundled.write_text(own.read_text().replace("'m'", "'n'"))
-    for names in ([], ["success"]):
+    for names in ([], ["success"], [str(own)]):
         with pytest.raises(ConfigError, match="different scorers have the name 'success'") as raised:
             find_scorers(home.project, names)
         assert str(own) in str(raised.value)
@@ -161,7 +161,7 @@ def test_a_copy_of_a_bundled_scorer_is_that_scorer(home) -> None:
     bundled.parent.mkdir()
     bundled.write_bytes(own.read_bytes())
     assert [named.name for named in find_scorers(home.project)] == ["success"]
-    assert len(find_scorers(home.project, ["success", str(own)])) == 1
+    assert len(find_scorers(home.project, ["success", str(own), str(bundled)])) == 1
 
 
 def test_a_file_that_declares_the_metric_of_a_scorer_that_was_not_asked_for_is_refused(
@@ -173,6 +173,13 @@ def test_a_file_that_declares_the_metric_of_a_scorer_that_was_not_asked_for_is_r
         find_scorers(home.project, [str(path)])
     with pytest.raises(ConfigError, match="different scorers have the name 'one'"):
         find_scorers(home.project, [str(_changed(path.rename(tmp_path / "one.py")))])
+
+
+def test_a_file_with_the_name_of_a_broken_scorer_is_refused(home, tmp_path) -> None:
+    path = home.scorer("one", ONE).rename(tmp_path / "one.py")
+    home.scorer("one", ONE).write_text("raise ValueError")
+    with pytest.raises(ConfigError, match="different scorers have the name 'one'"):
+        find_scorers(home.project, [str(path)])
 
 
 def test_a_scorer_is_found_beside_others_that_are_broken(home) -> None:
