@@ -9,7 +9,7 @@ import typer
 from evalkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from evalkit.cli.compare_table import Compared
+    from evalkit.cli.compared import Compared
 
 
 def compare(
@@ -34,7 +34,8 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Compare the agents of two runs, or two agents of one, at the tasks that both tried."""
-    from evalkit.cli.compare_table import comparison_as_json, print_comparison
+    from evalkit.cli.compare_json import comparison_as_json
+    from evalkit.cli.compare_table import print_comparison
     from evalkit.cli.console import print_json
     from evalkit.cli.splitting import split
 
@@ -53,7 +54,7 @@ def compare(
 
 
 def _compare(a: str, b: str, *, by: str | None, agents: list[str], mapped: dict[str, str]) -> Compared:
-    from evalkit.cli.compare_table import Compared
+    from evalkit.cli.compared import Compared
     from evalkit.cli.opening import open_run
     from evalkit.cli.summing import declared_metrics, grouping, scores_of
     from evalkit.scoring.agent_match import match_agents

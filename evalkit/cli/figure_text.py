@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+MOST_DECIMALS = 5
+
 
 def number_text(value: float | None, *beside: float | None) -> str:
-    """The number, with as many digits as the largest of those it stands beside needs; `-` for none."""
+    """The number, with as many digits as the largest of those it stands beside needs; `-` for none.
+
+    Only what is 0 or 1 is written so: a share of 0.998 is not all, and so has more digits.
+    """
     if value is None:
         return "-"
-    return format(value + 0.0, _form([abs(number) for number in (value, *beside) if number is not None]))
+    text = _rounded(value, *beside)
+    if text in ("0.00", "-0.00", "1.00") and float(text) != value:
+        finer = (f"{value:.{decimals}f}" for decimals in range(3, MOST_DECIMALS + 1))
+        return next((own for own in finer if float(own) != float(text)), text)
+    return text
 
 
 def interval_text(value: float | None, low: float | None, high: float | None) -> str:
@@ -15,7 +24,11 @@ def interval_text(value: float | None, low: float | None, high: float | None) ->
     told = number_text(value, low, high)
     if value is None or low is None or high is None:
         return told
-    return f"{told} [{number_text(low, value, high)}, {number_text(high, value, low)}]"
+    return f"{told} [{_rounded(low, value, high)}, {_rounded(high, value, low)}]"
+
+
+def _rounded(value: float, *beside: float | None) -> str:
+    return format(value + 0.0, _form([abs(number) for number in (value, *beside) if number is not None]))
 
 
 def change_text(value: float | None, low: float | None, high: float | None, unit: str = "") -> str:

@@ -1,70 +1,41 @@
-"""What do the metrics of a run look like as a table, and as JSON?"""
+"""What do the metrics of a run look like as a table?"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from rich.table import Table
+from rich.text import Text
 
-from evalkit.cli.console import cell, printable, stdout
+from evalkit.cli.agent_label import agent_labels, is_whole
+from evalkit.cli.console import stdout
 from evalkit.cli.figure_text import interval_text
-from evalkit.scoring.arm import Arm
-from evalkit.scoring.estimate import Estimate
+from evalkit.cli.no_value import why_no_value
+from evalkit.cli.prose import INDENT, one_line, say, say_not_shown, say_reasons, say_unbroken
+from evalkit.cli.summing import quantities_of
+from evalkit.cli.text_table import Column, names_width, pack, print_columns
+from evalkit.scoring.arm import ARMS, Arm
 from evalkit.scoring.summary import Cell, Summary
 from evalkit.trajectory.reader import Run
 
-MOST_COLUMNS = 4
-"""More agents and arms than that are shown one agent after the other."""
 MAX_ROWS = 200
-_SPAN = 20
 
 
 def print_metrics(run: Run, summary: Summary) -> None:
-    """Print each metric that has a value, with 95 % intervals; where there are no scores, how to get them."""
-    console = stdout()
+    """Print each metric that some trial has a value of, with its interval; without scores, how to get them.
+
+    Whatever the width, names and numbers stay whole: agents, then arms, go below each other where they do not fit.
+    """
     if not summary.scorers:
-        line = f"This run has no scores. More than this: evalkit score {shlex.quote(run.path)}"
-        console.print(printable(line), markup=False, soft_wrap=True)
+        say_unbroken(f"This run has no scores. More than this: evalkit score {shlex.quote(run.path)}")
     if summary.scorers or summary.by is not None:
-        _print_table(summary)
+        table = _Table.of(summary)
+        _print_table(table)
+        _explain(table)
     for line in _notes(run, summary):
-        console.print(printable(line), markup=False, soft_wrap=True)
-
-
-def metrics_as_json(cells: Sequence[Cell]) -> dict[str, object]:
-    """The metrics of one agent's arms: `metrics` of the clean arm, and `faulted` and `twin` where there are such."""
-    told = {cell.arm: _figures_as_json(cell) for cell in cells}
-    others = {arm: told[arm] for arm in ("faulted", "twin") if arm in told}
-    return {"metrics": told.get("clean", {}), **others}
-
-
-def groups_as_json(cells: Sequence[Cell]) -> list[dict[str, object]]:
-    """One agent's groups."""
-    names = sorted({cell.group or "" for cell in cells})
-    own = {name: [cell for cell in cells if cell.group == name] for name in names}
-    return [
-        {
-            "group": name,
-            "trials": sum(cell.trials for cell in own[name]),
-            "unscored": sum(cell.unscored for cell in own[name]),
-            **metrics_as_json(own[name]),
-        }
-        for name in names
-    ]
-
-
-def estimate_as_json(estimate: Estimate) -> dict[str, object]:
-    """One number with what it rests on."""
-    return {
-        "value": estimate.value,
-        "n": estimate.n,
-        "low": estimate.low,
-        "high": estimate.high,
-        "trials": estimate.trials,
-        "unknown": estimate.unknown,
-    }
+        say_unbroken(line)
 
 
 def undeclared(summary: Summary) -> list[str]:
@@ -76,93 +47,143 @@ def undeclared(summary: Summary) -> list[str]:
     ]
 
 
-def _figures_as_json(own: Cell) -> dict[str, object]:
-    figures = {name: estimate_as_json(figure.estimate) for name, figure in own.figures.items()}
-    return dict(sorted(figures.items(), key=lambda item: item[0] != "pass^1"))
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of the table: a number of all trials or of a group, or the heading of a number's groups."""
+
+    number: str
+    group: str | None = None
+    is_heading: bool = False
 
 
-def _print_table(summary: Summary) -> None:
-    columns = _columns(summary)
-    if len(columns) <= MOST_COLUMNS:
-        _print_block(summary, columns, with_agents=len({agent for agent, _ in columns}) > 1)
-        return
-    for agent, own in groupby(columns, key=lambda column: column[0]):
-        stdout().print(f"\n{printable(agent)}", style="bold", markup=False)
-        _print_block(summary, list(own), with_agents=False)
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What is to be shown, before it is laid out."""
 
+    summary: Summary
+    cells: dict[tuple[str, Arm, str | None], Cell]
+    rows: tuple[_Row, ...]
+    left_out: int
+    """Lines beyond those that are shown."""
 
-def _columns(summary: Summary) -> list[tuple[str, Arm]]:
-    return list(dict.fromkeys((cell.agent, cell.arm) for cell in summary.cells))
-
-
-def _print_block(summary: Summary, columns: list[tuple[str, Arm]], *, with_agents: bool) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("metric" if summary.by is None else f"metric, by {summary.by}", overflow="fold")
-    arms = {arm for _, arm in _columns(summary)}
-    for agent, arm in columns:
-        parts = [*([_broken(agent)] if with_agents else []), *([arm] if arms != {"clean"} else [])]
-        table.add_column("\n".join(parts) or "value [95 %]", justify="right", no_wrap=True)
-    table.add_column("tasks", justify="right", no_wrap=True)
-    lines = list(_lines(summary, columns))
-    for name, estimates in lines[:MAX_ROWS]:
-        table.add_row(name, *(_cell(estimate) for estimate in estimates), _tasks(estimates))
-    stdout().print(table)
-    if len(lines) > MAX_ROWS:
-        more = (
-            f"... and {len(lines) - MAX_ROWS} more lines: name metrics with --metric, or see all with --json"
-        )
-        stdout().print(more, markup=False)
-
-
-def _lines(summary: Summary, columns: list[tuple[str, Arm]]) -> Iterator[tuple[str, list[Estimate | None]]]:
-    cells = {(own.agent, own.arm, own.group): own for own in summary.cells}
-    groups = sorted({own.group for own in summary.cells if own.group is not None})
-    strange = set(undeclared(summary))
-    for name in summary.names:
-        title = cell(name + (" *" if name in strange else ""))
-        if summary.by is None:
-            own = [_estimate(cells.get((*column, None)), name) for column in columns]
-            if any(estimate is not None and estimate.value is not None for estimate in own):
-                yield title, own
-            continue
+    @classmethod
+    def of(cls, summary: Summary) -> _Table:
+        cells: dict[tuple[str, Arm, str | None], Cell] = {}
+        for own in summary.cells:
+            cells[own.agent, own.arm, own.group] = own
+        groups = sorted({own.group for own in summary.cells if own.group is not None})
         rows = [
-            (group, [_estimate(cells.get((*column, group)), name) for column in columns]) for group in groups
+            row
+            for name in summary.names
+            for row in (
+                [_Row(name)]
+                if summary.by is None
+                else [_Row(name, is_heading=True), *(_Row(name, group) for group in groups)]
+            )
         ]
-        if any(estimate is not None and estimate.value is not None for _, row in rows for estimate in row):
-            yield f"[bold]{title}[/]", []
-            yield from ((f"  {cell(group)}", row) for group, row in rows)
+        return cls(summary, cells, tuple(rows[:MAX_ROWS]), max(len(rows) - MAX_ROWS, 0))
+
+    @property
+    def agents(self) -> list[str]:
+        return sorted({own.agent for own in self.summary.cells})
+
+    def arms(self, agent: str) -> list[Arm]:
+        there = {own.arm for own in self.summary.cells if own.agent == agent}
+        return [arm for arm in ARMS if arm in there]
+
+    def names(self) -> list[Text]:
+        strange = set(undeclared(self.summary))
+        return [
+            Text(INDENT + one_line(row.group))
+            if row.group is not None
+            else Text(
+                one_line(row.number) + (" *" if row.number in strange else ""),
+                style="bold" if row.is_heading else "",
+            )
+            for row in self.rows
+        ]
+
+    def unit(self, agent: str, label: str) -> list[Column]:
+        """The agent's columns: for each arm the numbers, and what they rest on."""
+        with_arms = {own.arm for own in self.summary.cells} != {"clean"}
+        found: list[Column] = []
+        for arm in self.arms(agent):
+            heading = "\n".join(part for part in (label, arm if with_arms else "") if part)
+            told = [self._told(row, agent, arm) for row in self.rows]
+            found.append(Column(heading or "value [95 %]", [Text(value) for value, _ in told]))
+            found.append(Column("n", [Text(count) for _, count in told]))
+        return found
+
+    def _told(self, row: _Row, agent: str, arm: Arm) -> tuple[str, str]:
+        if row.is_heading:
+            return "", ""
+        own = self.cells.get((agent, arm, row.group))
+        figure = None if own is None else own.figures.get(row.number)
+        if figure is None:
+            return "-", "" if own is None else "0"
+        estimate = figure.estimate
+        return interval_text(estimate.value, estimate.low, estimate.high), str(estimate.n)
 
 
-def _estimate(own: Cell | None, name: str) -> Estimate | None:
-    figure = None if own is None else own.figures.get(name)
-    return None if figure is None else figure.estimate
+def _print_table(table: _Table) -> None:
+    by, agents = table.summary.by, table.agents
+    heading = "metric" if by is None else f"metric, by {by}"
+    names, labels = table.names(), agent_labels(agents)
+    console = stdout()
+    units = [table.unit(agent, labels[agent]) for agent in agents]
+    room = console.width - names_width(heading, names, units, console.width)
+    if len(agents) > 1 and len(pack(units, room)) < len(agents):
+        print_columns(console, heading, names, units)
+        for agent, label in labels.items():
+            if not is_whole(agent, label):
+                say_unbroken(f"{label} is {one_line(agent)}")
+    else:
+        for place, agent in enumerate(agents):
+            if place:
+                console.print()
+            if len(agents) > 1:
+                say_unbroken(agent, style="bold")
+            print_columns(console, heading, names, [table.unit(agent, "")])
+    if table.left_out:
+        say(f"... and {table.left_out} more lines: name metrics with --metric, or see all with --json")
 
 
-def _cell(estimate: Estimate | None) -> str:
-    return "-" if estimate is None else cell(interval_text(estimate.value, estimate.low, estimate.high))
+def _explain(table: _Table) -> None:
+    """What the columns say, and why numbers are missing."""
+    summary = table.summary
+    say("")
+    say(
+        "In brackets: where the number may lie for further tasks of this kind (95 %); none where one task is all "
+        "there is, or nothing tells how much tasks differ."
+    )
+    arms = {own.arm for own in summary.cells}
+    faults = "; in the faulted arm each of a task's faults counts as one" if "faulted" in arms else ""
+    say(f"n: how many tasks count{faults}.")
+    unscored = sum(own.unscored for own in summary.cells)
+    if unscored and summary.by != "skill":  # whose trials can be in several groups
+        say(f"Unscored trials, which no number counts that needs a verdict: {unscored}.")
+    missing = _missing(summary)
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for name in summary.names:
+        for reason in missing.get(name, ()):
+            reasons[reason].append(name)
+    say_reasons("- is no value, and never counted as 0:", reasons)
+    say_not_shown(
+        "Without any value, and so not shown", [name for name in missing if name not in summary.names]
+    )
 
 
-def _tasks(estimates: Sequence[Estimate | None]) -> str:
-    """How many tasks the row's numbers rest on: the fewest and the most."""
-    counts = [estimate.n for estimate in estimates if estimate is not None]
-    if not counts:
-        return ""
-    return str(counts[0]) if min(counts) == max(counts) else f"{min(counts)}-{max(counts)}"
-
-
-def _broken(agent: str) -> str:
-    """The agent's id in lines that are about as long as the column is wide, broken where its parts end."""
-    lines = [""]
-    for part in cell(agent).replace("/", "/\0").replace("@", "\0@").split("\0"):
-        if lines[-1] and len(lines[-1]) + len(part) > _SPAN:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(lines)
+def _missing(summary: Summary) -> dict[str, list[str]]:
+    """The numbers that some agent, arm or group has no value of, each with its reasons."""
+    found: dict[str, list[str]] = {}
+    for name, quantity in quantities_of(summary).items():
+        reasons = [why_no_value(own, quantity, name) for own in summary.cells]
+        if told := [reason for reason in dict.fromkeys(reasons) if reason is not None]:
+            found[name] = told
+    return found
 
 
 def _notes(run: Run, summary: Summary) -> Iterator[str]:
-    if summary.scorers:
-        yield "In brackets: where the number may lie for further tasks of this kind (95 %)."
     if names := undeclared(summary):
         yield f"* plain means: no scorer that is installed here declares {', '.join(names)}"
     for scorer, trials in sorted(summary.not_scored.items()):

@@ -6,22 +6,23 @@ import os
 import shlex
 import socket
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from evalkit.cli.console import cell, printable, stdout
-from evalkit.cli.metric_table import groups_as_json, metrics_as_json, print_metrics, undeclared
-from evalkit.cli.summing import only, run_scores, run_summary
+from evalkit.cli.agent_table import agent_rows, arm_as_json, number, print_agents, total
+from evalkit.cli.console import stdout
+from evalkit.cli.metric_json import declarations_as_json, groups_as_json, metrics_as_json
+from evalkit.cli.metric_table import print_metrics, undeclared
+from evalkit.cli.prose import one_line, say_unbroken
+from evalkit.cli.summing import only, quantities_of, run_scores, run_summary, summary_of
 from evalkit.errors import EvalkitError
-from evalkit.measures.success import pass_hat_k
 from evalkit.measures.unfired_fault import why_unfired
-from evalkit.scoring.arm import arm_of
 from evalkit.scoring.grouping import By
-from evalkit.scoring.summary import Summary, summarise
+from evalkit.scoring.summary import Summary
 from evalkit.trajectory.locate import is_remote
 from evalkit.trajectory.owner import read_owner
 from evalkit.trajectory.reader import Run
@@ -30,61 +31,43 @@ from evalkit.trajectory.trial import Trial
 MAX_ROWS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class AgentRow:
-    """One agent's line."""
-
-    agent: str
-    trials: int
-    passed: int
-    failed: int
-    unscored: int
-    tasks: int
-    """Tasks with at least one scored trial without faults: what pass^1 rests on."""
-    pass_1: float | None
-    tool_calls: float | None
-    output_tokens: float | None
-    agent_s: float | None
-    known_usd: float | None
-    """The sum of what is known; None where nothing is."""
-    cost_is_whole: bool
-    """Whether every trial's cost is known, so that the sum is no lower bound."""
-
-
-def agent_rows(trials: Sequence[Trial]) -> tuple[AgentRow, ...]:
-    """Summarise each agent's trials, in order of agent id."""
-    by_agent: defaultdict[str, list[Trial]] = defaultdict(list)
-    for trial in trials:
-        by_agent[trial.agent].append(trial)
-    return tuple(_agent_row(agent, own) for agent, own in sorted(by_agent.items()))
-
-
-def run_as_json(run: Run, *, by: By | None = None) -> dict[str, object]:
+def run_as_json(
+    run: Run, *, by: By | None = None, metrics: Sequence[str] = (), scorers: Collection[str] | None = None
+) -> dict[str, object]:
     """The run for programs: `{"agents": [{"agent": id, "metrics": {"pass^1": {...}}}]}` and its trials.
 
-    With `by`, each agent has `groups`, too.
+    With `by`, each agent has `groups`, too. Only these metrics, or those of these scorers.
     """
     trials = _trials(run)
     scored, declared = run_scores(run)
-    summary = summarise(scored, declared)
-    groups = None if by is None else summarise(scored, declared, by=by)
+    summary = only(summary_of(scored, declared, scorers=scorers, metrics=metrics), metrics, run.path)
+    groups = None if by is None else summary_of(scored, declared, by=by, scorers=scorers, metrics=metrics)
+    rows = agent_rows(trials)
     return {
         "run": str(run.path),
         "planned": len(run.manifest.planned) or None,
-        "missing": _missing(run, trials),
+        "missing": (missing := _missing(run, trials)),
+        "why_missing": _why_missing(run) if missing else None,
         "agents": [
             {
-                "agent": row.agent,
-                **metrics_as_json([own for own in summary.cells if own.agent == row.agent]),
-                "passed": row.passed,
-                "failed": row.failed,
-                "unscored": row.unscored,
-                "cost_usd": row.known_usd if row.cost_is_whole else None,
-                **_groups(groups, row.agent),
+                "agent": agent,
+                **metrics_as_json([own for own in summary.cells if own.agent == agent]),
+                "passed": sum(row.passed for row in own_rows),
+                "failed": sum(row.failed for row in own_rows),
+                "unscored": sum(row.unscored for row in own_rows),
+                "cost_usd": total(row.known_usd for row in own_rows)
+                if all(row.cost_is_whole for row in own_rows)
+                else None,
+                "arms": {row.arm: arm_as_json(row) for row in own_rows},
+                **({} if groups is None else _groups(only(groups, metrics, run.path), agent)),
             }
-            for row in agent_rows(trials)
+            for agent in dict.fromkeys(row.agent for row in rows)
+            for own_rows in [[row for row in rows if row.agent == agent]]
         ],
+        "by": by,
+        "declared": declarations_as_json(quantities_of(summary)),
         "scorers": list(summary.scorers),
+        "not_scored": dict(summary.not_scored),
         "undeclared": undeclared(summary),
         "unfired_faults": [
             {"trial": trial, "reason": reason}
@@ -95,39 +78,37 @@ def run_as_json(run: Run, *, by: By | None = None) -> dict[str, object]:
     }
 
 
-def _groups(groups: Summary | None, agent: str) -> dict[str, object]:
-    if groups is None:
-        return {}
+def _groups(groups: Summary, agent: str) -> dict[str, object]:
     return {"groups": groups_as_json([own for own in groups.cells if own.agent == agent])}
 
 
 def print_run(run: Run, *, by: By | None = None, metrics: Sequence[str] = ()) -> None:
     """Print the agents' table, the table of all or these metrics, and the trials' table."""
     trials = _trials(run)
-    console = stdout()
-    _print_table(_agents_table(agent_rows(trials)))
-    console.print()
-    print_metrics(run, only(run_summary(run, by=by), metrics))
-    console.print()
+    summary = only(run_summary(run, by=by, metrics=metrics), metrics, run.path)
+    print_agents(agent_rows(trials))
+    say_unbroken("")
+    print_metrics(run, summary)
+    say_unbroken("")
     _print_table(_trials_table(trials[:MAX_ROWS]))
-    if len(trials) > MAX_ROWS:
-        more = f"... and {len(trials) - MAX_ROWS} more trials: evalkit show {run.path} --json"
-        console.print(more, markup=False, soft_wrap=True)
-    if missing := _missing(run, trials):
-        text = f"{missing} of {len(run.manifest.planned)} planned trials have no row: {_why_missing(run)}"
-        console.print(text, markup=False, soft_wrap=True)
-    if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
-        text = f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
-        console.print(printable(text), markup=False, soft_wrap=True)
-    for text in unfired_faults(run, trials):
-        console.print(printable(text), markup=False, soft_wrap=True)
-    for text in _why_unscored(trials):
-        console.print(text, markup=False, soft_wrap=True)
+    for line in _about_trials(run, trials):
+        say_unbroken(line)
     if trials:
-        line = (
-            f"Every step of a trial: evalkit show {shlex.quote(run.path)} {shlex.quote(trials[0].trial_id)}"
-        )
-        console.print(f"\n{printable(line)}", markup=False, soft_wrap=True)
+        say_unbroken("")
+        first = shlex.quote(trials[0].trial_id)
+        say_unbroken(f"Every step of a trial: evalkit show {shlex.quote(run.path)} {first}")
+
+
+def _about_trials(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
+    """What the table of trials does not show, and what is wrong with them."""
+    if len(trials) > MAX_ROWS:
+        yield f"... and {len(trials) - MAX_ROWS} more trials: evalkit show {shlex.quote(run.path)} --json"
+    if missing := _missing(run, trials):
+        yield f"{missing} of {len(run.manifest.planned)} planned trials have no row: {_why_missing(run)}"
+    if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
+        yield f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
+    yield from unfired_faults(run, trials)
+    yield from _why_unscored(trials)
 
 
 def unfired_faults(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
@@ -156,7 +137,7 @@ def _why_unscored(trials: Sequence[Trial]) -> Iterator[str]:
     reasons: defaultdict[tuple[str, str], list[Trial]] = defaultdict(list)
     for trial in trials:
         if trial.status == "unscored":
-            line = printable((trial.error_message or "unknown reason").splitlines()[0])
+            line = (trial.error_message or "unknown reason").splitlines()[0]
             reasons[trial.error_origin or "unknown origin", line].append(trial)
     for (origin, line), alike in reasons.items():
         which = alike[0].trial_id if len(alike) == 1 else f"{len(alike)} trials, such as {alike[0].trial_id}"
@@ -195,66 +176,6 @@ def _trials(run: Run) -> list[Trial]:
     return sorted(run.rows(), key=lambda t: (t.suite, t.task_id, t.variant, t.agent, t.epoch))
 
 
-def _agent_row(agent: str, trials: Sequence[Trial]) -> AgentRow:
-    outcomes: defaultdict[str, list[bool]] = defaultdict(list)
-    for trial in trials:
-        if trial.status != "unscored" and arm_of(trial.variant) == "clean":
-            outcomes[f"{trial.suite}/{trial.task_id}"].append(trial.status == "passed")
-    return AgentRow(
-        agent=agent,
-        trials=len(trials),
-        passed=sum(trial.status == "passed" for trial in trials),
-        failed=sum(trial.status == "failed" for trial in trials),
-        unscored=sum(trial.status == "unscored" for trial in trials),
-        tasks=len(outcomes),
-        pass_1=pass_hat_k(outcomes, 1),
-        tool_calls=_mean(trial.tool_calls for trial in trials),
-        output_tokens=_mean(trial.output_tokens for trial in trials),
-        agent_s=_mean(trial.agent_s for trial in trials),
-        known_usd=_sum(trial.cost_usd for trial in trials),
-        cost_is_whole=all(trial.cost_usd is not None for trial in trials),
-    )
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _agents_table(rows: Sequence[AgentRow]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    priced = any(row.known_usd is not None for row in rows)
-    names = ("pass^1", "passed", "failed", "unscored", "calls", "tokens", "seconds")
-    for name in (*names, *(("cost",) if priced else ())):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("agent", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            _number(row.pass_1, ".2f"),
-            str(row.passed),
-            str(row.failed),
-            str(row.unscored),
-            _number(row.tool_calls, ".1f"),
-            _number(row.output_tokens, ".0f"),
-            _number(row.agent_s, ".2f"),
-            *((_dollars(row),) if priced else ()),
-            cell(row.agent),
-        )
-    return table
-
-
-def _dollars(row: AgentRow) -> str:
-    """The whole agent's cost; what is known of it is marked as the lower bound that it is."""
-    if row.known_usd is None:
-        return "-"
-    return f"{'' if row.cost_is_whole else '>='}${row.known_usd:.4f}"
-
-
 def _trials_table(trials: Iterable[Trial]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("status", "stopped by"):
@@ -267,17 +188,13 @@ def _trials_table(trials: Iterable[Trial]) -> Table:
         checks = trial.checks
         table.add_row(
             f"[{styles[trial.status]}]{trial.status}[/]",
-            trial.stop_reason or "-",
+            escape(one_line(trial.stop_reason or "-")),
             f"{sum(checks.values())}/{len(checks)}" if checks else "-",
-            _number(trial.tool_calls, "d"),
-            _number(trial.agent_s, ".2f"),
-            cell(trial.trial_id),
+            number(trial.tool_calls, "d"),
+            number(trial.agent_s, ".2f"),
+            escape(one_line(trial.trial_id)),
         )
     return table
-
-
-def _number(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
 
 
 def _trial_as_json(trial: Trial) -> dict[str, object]:

@@ -69,7 +69,7 @@ def print_scores(run: Path, scorers: Collection[str], *, by: By | None, json: bo
 
     scored = load(run)
     if json:
-        print_json(run_as_json(scored, by=by))
+        print_json(run_as_json(scored, by=by, scorers=scorers))
     else:
         print_metrics(scored, run_summary(scored, by=by, scorers=scorers))
 

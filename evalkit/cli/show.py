@@ -32,7 +32,7 @@ def show(
         from evalkit.cli.summing import grouping
 
         if json:
-            print_json(run_as_json(opened, by=grouping(by)))
+            print_json(run_as_json(opened, by=grouping(by), metrics=split(metric, "--metric")))
         else:
             print_run(opened, by=grouping(by), metrics=split(metric, "--metric"))
         return

@@ -33,14 +33,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run `evalkit ...` in this process, in the temporary folder."""
+    """Run `evalkit ...` in this process, in the temporary folder, on a page of so many columns."""
 
-    def run(*args: str) -> Said:
+    def run(*args: str, columns: int = 80) -> Said:
         from evalkit.cli.app import command_line
         from evalkit.cli.interrupt import Interrupts
 
         monkeypatch.setattr(sys, "argv", ["evalkit", *args])
-        monkeypatch.setenv("COLUMNS", "80")
+        monkeypatch.setenv("COLUMNS", str(columns))
         capsys.readouterr()
         code = command_line(Interrupts())
         said = capsys.readouterr()

@@ -115,7 +115,9 @@ def test_a_run_is_recorded_shown_and_told_from_its_json(command, folder, local_s
     assert said.code == 0, said.err
     result = json.loads(said.out)
     (metrics,) = (agent.pop("metrics") for agent in result["agents"])
-    once = {"value": 1.0, "n": 1, "low": None, "high": None, "trials": 1, "unknown": 0}
+    (arms,) = (agent.pop("arms") for agent in result["agents"])
+    assert list(arms) == ["clean"]
+    once = {"value": 1.0, "n": 1, "low": None, "high": None, "trials": 1, "unknown": 0, "why_null": None}
     assert metrics["pass^1"] == metrics["success"] == once
     assert result["agents"] == [
         {

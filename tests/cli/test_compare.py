@@ -52,26 +52,41 @@ def two(scored_run, tries) -> tuple[str, str]:
     return str(a), str(b)
 
 
+def words(text: str) -> str:
+    """The text, however its lines are broken."""
+    return " ".join(text.split())
+
+
 def compared(command, *args: str) -> dict[str, Any]:
     said = command("compare", *args, "--json")
     assert said.code == 0, said.err
     return json.loads(said.out)
 
 
-def test_the_first_line_says_in_words_what_was_compared(command, two):
+def test_words_before_the_table_say_what_was_compared_and_what_differs(command, two):
     said = command("compare", *two)
     assert said.code == 0, said.err
-    assert said.out.splitlines()[0] == (
-        f"Compared A, react/m of {two[0]}, with B, react/m of {two[1]}, on 8 tasks that both tried (8 and 8 trials)."
+    before = words(said.out.partition("metric ")[0])
+    assert before.startswith(
+        f"Compared A, react/m of {two[0]}, with B, react/m of {two[1]}, on 8 tasks that both tried (8 and 8 trials). "
+        "What differs: model m1 -> m2 "
+        "These tasks tell A and B apart in 3 of 3 numbers: B is better at: success, pass^1, pass@1 "
+        "Of 3 comparisons, about 0.15 would look like that by chance alone."
     )
-    assert said.out.splitlines()[1] == "What differs: model m1 -> m2"
-    assert "Told apart by these tasks: success higher in B, pass^1 higher in B" in said.out
+
+
+def test_what_tasks_cannot_tell_apart_is_said_so(command, scored_run, tries):
+    a, b = (str(scored_run(*tries(own), name=name)) for name, own in (("a", "++---"), ("b", "+-+--")))
+    said = words(command("compare", a, b, "--metric", "success").out)
+    assert "These tasks tell A and B apart in none of 1 numbers." in said
+    one, other = (str(scored_run(*tries("+"), name=name)) for name in ("one", "other"))
+    assert "too few, or too alike, to tell A and B apart" in words(command("compare", one, other).out)
 
 
 def test_a_row_has_both_numbers_the_difference_its_interval_p_and_tasks(command, two):
     lines = [line.split() for line in command("compare", *two).out.splitlines()]
     (row,) = (line for line in lines if line[:1] == ["success"])
-    assert row == ["success", "↑", "0.25", "1.00", "+0.750", "[+0.058,", "+0.968]", "0.031", "6/0/2", "8"]
+    assert row == ["success", "↑", "0.25", "1.00", "+0.750", "[+0.058,", "+0.968]", "8", "6/0/2", "0.031"]
 
 
 def test_json_has_everything_unrounded(command, two):
@@ -87,7 +102,9 @@ def test_json_has_everything_unrounded(command, two):
 def test_a_run_and_itself_do_not_differ(command, two):
     a, _ = two
     said = command("compare", a, a)
-    assert "They are the same trials, so every difference is 0." in said.out
+    assert "They are the same trials, so every difference is 0." in words(said.out)
+    assert "metric " not in said.out
+    assert f"evalkit compare {a} --agent ONE --agent OTHER" in said.out
     metrics = compared(command, a, a)["comparisons"][0]["arms"][0]["metrics"]
     assert {found["difference"] for found in metrics.values()} == {0}
 
@@ -100,7 +117,7 @@ def test_two_agents_of_one_run(command, scored_run, tries):
     run = str(scored_run(*tries("++", agent="a"), *tries("--", agent="b")))
     said = command("compare", run, "--agent", "a", "--agent", "b", "--metric", "success")
     assert said.code == 0, said.err
-    assert f"Compared A, a of {run}, with B, b of {run}, on 2 tasks" in said.out
+    assert f"Compared A, a of {run}, with B, b of {run}, on 2 tasks" in words(said.out)
     assert "pass^1" not in said.out
     alone = command("compare", run)
     assert alone.code == 2
@@ -201,11 +218,47 @@ def test_a_table_fits_100_columns(command, scored_run, tries):
 
 
 def test_names_from_a_run_are_text_and_no_markup(command, scored_run, tries):
-    a = scored_run(*tries("+", agent="[red]\x1b[31m", scores={"[bold]m": 1.0}), name="a")
-    said = command("compare", str(a), str(a))
+    hostile = tries("+", agent="[red]\x1b[31m\n", scores={"[bold]m": 1.0, "two\nlines": 1.0})
+    a, b = scored_run(*hostile, name="a"), scored_run(*hostile, name="b")
+    said = command("compare", str(a), str(b))
     assert said.code == 0
     assert "\x1b" not in said.out
     assert "[bold]m *" in said.out
+    assert any(line.startswith("two\\x0alines *") for line in said.out.splitlines())
+
+
+def test_a_metric_of_one_run_only_says_which_run_to_score(command, scored_run, tries):
+    a = str(scored_run(*tries("++", scores={"reward": 1.0}), name="a"))
+    b = str(scored_run(*tries("++"), name="b"))
+    said = command("compare", a, b, "--metric", "reward")
+    assert said.code == 2
+    assert f"only A has scores of 'reward'\n  evalkit score {b}" in said.err
+
+
+def test_a_missing_value_is_a_dash_with_its_reason(command, scored_run, tries):
+    a = str(scored_run(*tries("++", scores={"reward": None}), name="a"))
+    b = str(scored_run(*tries("??", scores={"reward": None}), name="b"))
+    said = words(command("compare", a, b).out)
+    assert "Not shown where neither has a value (--metric NAME says why): success, reward" in said
+    asked = command("compare", a, b, "--metric", "reward").out
+    assert [line.split() for line in asked.splitlines() if line.startswith("reward")] == [
+        ["reward", "↑", "-", "-", "-", "0", "-", "-"]
+    ]
+    assert "all trials of B are unscored: reward" in words(asked)
+    (arm,) = compared(command, a, b)["comparisons"][0]["arms"]
+    assert arm["metrics"]["reward"]["why_null"] == "all trials of B are unscored"
+
+
+def test_words_tell_better_worse_and_merely_different_apart(command, scored_run, tries):
+    def run(name: str, success: str, reward: float, extra: float) -> str:
+        scores = [{"reward": reward * (1 + i / 100), "extra": extra * (1 + i / 100)} for i in range(8)]
+        own = ((trial, {**told, **scores[i]}) for i, (trial, told) in enumerate(tries(success)))
+        return str(scored_run(*own, name=name))
+
+    said = words(command("compare", run("a", "-" * 8, 5.0, 1.0), run("b", "+" * 8, 4.0, 2.0)).out)
+    assert "B is better at: success" in said
+    assert "B is worse at: reward" in said
+    assert "B is higher in: extra" in said
 
 
 def test_comparing_brings_nothing_heavy_with_it(two):

@@ -121,25 +121,30 @@ def test_a_run_without_scores_says_how_to_get_them(command, scored_run, attempt)
     assert (found["value"], found["n"], found["trials"], found["unknown"]) == (0.5, 2, 2, 1)
 
 
-def test_arms_have_columns_and_the_first_tables_pass_hat_1_is_the_clean_ones(command, scored_run, attempt):
+def test_arms_have_lines_and_columns_of_their_own(command, scored_run, attempt):
     run = scored_run(
         attempt("t1"),
         attempt("t2"),
         attempt("t1", "failed", variant="slow"),
-        attempt("t2", "failed", variant="slow"),
+        attempt("t2", "unscored", variant="slow"),
     )
-    said = command("show", str(run))
-    assert said.out.splitlines()[1].split()[:3] == ["1.00", "2", "2"]
-    assert ["metric", "clean", "faulted", "tasks"] in [line.split() for line in said.out.splitlines()]
+    lines = [line.split() for line in command("show", str(run)).out.splitlines()]
+    assert lines[1] == ["react/m"]
+    assert lines[2][:5] == ["clean", "1.00", "2", "0", "0"]
+    assert lines[3][:5] == ["faulted", "0.00", "0", "1", "1"]
+    assert ["metric", "clean", "n", "faulted", "n"] in lines
     (agent,) = json.loads(command("show", str(run), "--json").out)["agents"]
     assert agent["metrics"]["success"]["value"] == 1
     assert agent["faulted"]["success"]["value"] == 0
+    assert (agent["passed"], agent["failed"], agent["unscored"]) == (2, 1, 1)
+    assert {arm: own["pass^1"] for arm, own in agent["arms"].items()} == {"clean": 1.0, "faulted": 0.0}
 
 
-def test_many_agents_are_shown_one_after_the_other(command, scored_run, attempt):
-    run = scored_run(*(attempt("t1", agent=f"react/m{i}") for i in range(5)))
-    lines = command("show", str(run)).out.splitlines()
-    assert sum(line.split() == ["metric", "value", "[95", "%]", "tasks"] for line in lines) == 5
+def test_impossible_twins_are_never_averaged_into_pass_hat_1(command, scored_run, attempt):
+    run = scored_run(attempt("t1", "failed"), attempt("t1", variant="twin"))
+    lines = [line.split() for line in command("show", str(run)).out.splitlines()]
+    assert lines[2][:2] == ["clean", "0.00"]
+    assert lines[3][:3] == ["twin", "-", "1"]
 
 
 def test_scores_of_a_scorer_that_is_gone_are_marked(command, scored_run, attempt):
