@@ -57,17 +57,19 @@ def compare(
 def _compare(a: str, b: str, *, by: str | None, agents: list[str], mapped: dict[str, str]) -> Compared:
     from evalkit.cli.compared import Compared
     from evalkit.cli.opening import open_run
-    from evalkit.cli.summing import grouping, run_scores
+    from evalkit.cli.summing import declared_metrics, grouping, scores_of
     from evalkit.scoring.agent_match import match_agents
     from evalkit.scoring.agent_settings import changes, settings_of
     from evalkit.scoring.paired import Side
     from evalkit.scoring.paired import compare as paired
+    from evalkit.scoring.scored_trials import stored_scorers
 
     group = grouping(by)
     run_a = open_run(a)
     run_b = run_a if b == a else open_run(b)
-    scored_a, declared = run_scores(run_a)
-    scored_b, more = (scored_a, declared) if run_b is run_a else run_scores(run_b)
+    declared = declared_metrics({*stored_scorers(run_a), *stored_scorers(run_b)})
+    scored_a = scores_of(run_a, declared)
+    scored_b = scored_a if run_b is run_a else scores_of(run_b, declared)
     match = match_agents(_agents(scored_a), _agents(scored_b), wanted=agents, mapped=mapped)
     settings_a, settings_b = settings_of(run_a), settings_of(run_b)
     return Compared(
@@ -76,7 +78,7 @@ def _compare(a: str, b: str, *, by: str | None, agents: list[str], mapped: dict[
         by=group,
         match=match,
         comparisons=tuple(
-            paired(Side(scored_a, one), Side(scored_b, other), {**declared, **more}, by=group)
+            paired(Side(scored_a, one), Side(scored_b, other), declared, by=group)
             for one, other in match.pairs
         ),
         changes=tuple(changes(settings_a[one], settings_b[other]) for one, other in match.pairs),

@@ -40,8 +40,8 @@ def run_as_json(
     """
     trials = _trials(run)
     scored, declared = run_scores(run)
-    summary = only(summary_of(scored, declared, scorers=scorers), metrics, run.path)
-    groups = None if by is None else summary_of(scored, declared, by=by, scorers=scorers)
+    summary = only(summary_of(scored, declared, scorers=scorers, metrics=metrics), metrics, run.path)
+    groups = None if by is None else summary_of(scored, declared, by=by, scorers=scorers, metrics=metrics)
     rows = agent_rows(trials)
     return {
         "run": str(run.path),
@@ -85,7 +85,7 @@ def _groups(groups: Summary, agent: str) -> dict[str, object]:
 def print_run(run: Run, *, by: By | None = None, metrics: Sequence[str] = ()) -> None:
     """Print the agents' table, the table of all or these metrics, and the trials' table."""
     trials = _trials(run)
-    summary = only(run_summary(run, by=by), metrics, run.path)
+    summary = only(run_summary(run, by=by, metrics=metrics), metrics, run.path)
     print_agents(agent_rows(trials))
     say_unbroken("")
     print_metrics(run, summary)

@@ -23,7 +23,7 @@ def score(
 ) -> None:
     """Compute scores again, all or named ones, from a run's record alone."""
     from evalkit.cli.console import note
-    from evalkit.cli.scoring import print_scores, refuse_failures, score_finished
+    from evalkit.cli.scoring import note_unfinished, print_scores, refuse_failures, score_finished
     from evalkit.cli.splitting import split
     from evalkit.cli.summing import grouping
     from evalkit.project import find_project
@@ -40,6 +40,7 @@ def score(
         return
     folder = local_run(run)
     recover(folder)
+    note_unfinished(folder)
     scored = score_finished(folder, scorers)
     note(f"{scored.trials} trials, {len(scorers)} scorers: {scored.scores:,} scores in {folder / 'scores'}")
     print_scores(folder, [named.name for named in scorers], by=grouped, json=json)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import time
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
@@ -26,10 +28,35 @@ def score_finished(run: Path, scorers: Sequence[Named]) -> Scored:
     with _progress() as heard:
         scored = score_run(run, scorers, heard=heard)
     for failure in scored.failures:
+        which = (
+            failure.trial_id
+            if failure.trials == 1
+            else f"{failure.trials} trials, such as {failure.trial_id}"
+        )
+        kind = "trial " if failure.trials == 1 else ""
         at = "" if failure.step is None else f", step {failure.step}"
         place = f" ({failure.place})" if failure.place else ""
-        note(f"scorer {failure.scorer} failed on trial {failure.trial_id}{at}: {failure.message}{place}")
+        note(f"scorer {failure.scorer} failed on {kind}{which}{at}: {failure.message}{place}")
+    if scored.further:
+        note(f"and in other ways on {scored.further} trials")
     return scored
+
+
+def note_unfinished(run: Path) -> None:
+    """Say so where another process still writes the run."""
+    from evalkit.cli.console import note
+    from evalkit.trajectory.owner import read_owner
+    from evalkit.trajectory.reader import load
+
+    owner = read_owner(run)
+    if owner is None or owner.pid == os.getpid() or not owner.is_alive():
+        return
+    opened = load(run)
+    planned = f" of {len(opened.manifest.planned)}" if opened.manifest.planned else ""
+    note(
+        f"the run is still being run by process {owner.pid}: {len(opened.rows())}{planned} trials are scored; when it "
+        f"ends, score it again: evalkit score {shlex.quote(str(run))}"
+    )
 
 
 def print_scores(run: Path, scorers: Collection[str], *, by: By | None, json: bool) -> None:

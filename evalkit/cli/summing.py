@@ -9,14 +9,15 @@ from collections.abc import Collection, Sequence
 
 from evalkit.cli.console import note
 from evalkit.cli.prose import one_line
-from evalkit.errors import ConfigError, UsageError
+from evalkit.errors import EvalkitError, UsageError
 from evalkit.project import find_project
 from evalkit.scoring.grouping import GROUPINGS, By
 from evalkit.scoring.metric import Metric
 from evalkit.scoring.quantity import Quantity, labelled
-from evalkit.scoring.registry import find_scorers, scorer_names
+from evalkit.scoring.registry import find_scorer, scorer_names
 from evalkit.scoring.scored_trials import ScoredTrials, read_scored, stored_scorers
 from evalkit.scoring.summary import Summary, summarise
+from evalkit.scoring.unreadable import readable
 from evalkit.trajectory.reader import Run
 
 FIRST = "success"
@@ -25,17 +26,24 @@ FIRST = "success"
 Declared = dict[str, tuple[Metric, ...]]
 
 
-def run_summary(run: Run, *, by: By | None = None, scorers: Collection[str] | None = None) -> Summary:
-    """Sum up a run: the scores of these scorers, or of all that it has."""
+def run_summary(
+    run: Run, *, by: By | None = None, scorers: Collection[str] | None = None, metrics: Sequence[str] = ()
+) -> Summary:
+    """Sum up a run: the scores of these scorers, or of all that it has; of these metrics alone, where all are known."""
     scored, declared = run_scores(run)
-    return summary_of(scored, declared, by=by, scorers=scorers)
+    return summary_of(scored, declared, by=by, scorers=scorers, metrics=metrics)
 
 
 def summary_of(
-    scored: ScoredTrials, declared: Declared, *, by: By | None = None, scorers: Collection[str] | None = None
+    scored: ScoredTrials,
+    declared: Declared,
+    *,
+    by: By | None = None,
+    scorers: Collection[str] | None = None,
+    metrics: Sequence[str] = (),
 ) -> Summary:
     """Sum up what has been read already."""
-    summary = summarise(scored, declared, by=by)
+    summary = summarise(scored, declared, by=by, wanted=metrics)
     if scorers is None:
         return summary
     return _kept(summary, {name for name, own in quantities_of(summary).items() if own.scorer in scorers})
@@ -44,12 +52,23 @@ def summary_of(
 def run_scores(run: Run) -> tuple[ScoredTrials, Declared]:
     """A run's scores, and what their scorers declare."""
     declared = declared_metrics(stored_scorers(run))
+    return scores_of(run, declared), declared
+
+
+def scores_of(run: Run, declared: Declared) -> ScoredTrials:
+    """A run's scores, by what scorers declare. Metrics that cannot be read are left out, with a warning."""
     wanted = labelled(declared)
-    return read_scored(run, labelled=lambda scorer, metric: (scorer, metric) in wanted), declared
+    scored = read_scored(run, labelled=lambda scorer, metric: (scorer, metric) in wanted)
+    scored, unreadable = readable(scored, declared)
+    for one in unreadable:
+        again = f"evalkit score {shlex.quote(run.path)} --scorer {one.scorer}"
+        note(f"warning: {one}; compute them again: {again}")
+    return scored
 
 
-def declared_metrics(stored: tuple[str, ...]) -> Declared:
-    """By scorer. One that is not here any more is left out; one that cannot be loaded too, with a warning.
+def declared_metrics(stored: Collection[str]) -> Declared:
+    """By scorer. One that is not here any more is left out; one that cannot be loaded too, with a warning: whatever
+    becomes of a project's scorers, its runs can be shown.
 
     A run says which scorers it has scores of, and runs come from anywhere: a name in one never makes a file be run
     that is not a scorer of this project, or bundled, or installed.
@@ -61,11 +80,15 @@ def declared_metrics(stored: tuple[str, ...]) -> Declared:
         if name not in known or "/" in name or name.endswith(".py"):
             continue
         try:
-            (found,) = find_scorers(project, [name])
-        except ConfigError as error:
-            note(f"warning: the scores of {name} are shown without its declarations: {error.message}")
+            found = find_scorer(project, name)
+        except EvalkitError as error:
+            where = f"{error.where}: " if error.where else ""
+            said = " ".join(f"{where}{error.message}".split())
+            note(f"warning: the scores of {name} are shown without its declarations: {said}")
             continue
         declared[name] = found.scorer.metrics
+        if found.passed_over is not None:
+            note(f"warning: {found.passed_over} has the name of a bundled scorer and is not used: rename it")
     return declared
 
 

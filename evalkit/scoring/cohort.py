@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from evalkit.scoring.frozen import Frozen
 from evalkit.trajectory.trial import Trial as TrialRow
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """All trials of one agent at one variant of a task, summed up."""
 
@@ -32,36 +32,53 @@ class Cell:
         """Of the passed trials; None where none is known."""
         return self.ln_tokens / self.priced if self.priced else None
 
+    def with_trial(self, trial: TrialRow) -> Cell:
+        """With one trial more."""
+        known = trial.output_tokens if trial.status == "passed" else None
+        return Cell(
+            trials=self.trials + 1,
+            scored=self.scored + (trial.status != "unscored"),
+            passed=self.passed + (trial.status == "passed"),
+            ln_tokens=self.ln_tokens + (math.log(known) if known else 0.0),
+            priced=self.priced + bool(known),
+        )
+
 
 class Cohort:
-    """The trials of a run, summed up by agent, task and variant."""
+    """The trials of a run, summed up by agent, task and variant. All scorers share it, and none can change it."""
+
+    __slots__ = ("_cells", "_longest_s", "_most_steps", "_most_tokens")
 
     def __init__(self, trials: Iterable[TrialRow] = ()) -> None:
-        self._cells: defaultdict[tuple[str, str, str, str], Cell] = defaultdict(Cell)
-        self.longest_s = 0.0
-        """The longest time that an agent had, in seconds."""
-        self.most_tokens = 0
-        """The most output tokens that a trial took."""
-        self.most_steps = 0
-        """The most generations that a trial took."""
+        cells: dict[tuple[str, str, str, str], Cell] = {}
+        longest_s, most_tokens, most_steps = 0.0, 0, 0
         for trial in trials:
-            self._add(trial)
+            key = (trial.agent, trial.suite, trial.task_id, trial.variant)
+            cells[key] = cells.get(key, _EMPTY).with_trial(trial)
+            longest_s = max(longest_s, trial.agent_s or 0.0)
+            most_tokens = max(most_tokens, trial.output_tokens or 0)
+            most_steps = max(most_steps, trial.model_calls or 0)
+        self._cells = Frozen(cells)
+        self._longest_s, self._most_tokens, self._most_steps = longest_s, most_tokens, most_steps
+
+    @property
+    def longest_s(self) -> float:
+        """The longest time that an agent had, in seconds."""
+        return self._longest_s
+
+    @property
+    def most_tokens(self) -> int:
+        """The most output tokens that a trial took."""
+        return self._most_tokens
+
+    @property
+    def most_steps(self) -> int:
+        """The most generations that a trial took."""
+        return self._most_steps
 
     def cell(self, agent: str, suite: str, task_id: str, variant: str = "clean") -> Cell:
         """What is known of an agent at a task; an empty cell where it never tried."""
-        return self._cells.get((agent, suite, task_id, variant), Cell())
+        return self._cells.get((agent, suite, task_id, variant), _EMPTY)
 
-    def _add(self, trial: TrialRow) -> None:
-        cell = self._cells[trial.agent, trial.suite, trial.task_id, trial.variant]
-        cell.trials += 1
-        self.longest_s = max(self.longest_s, trial.agent_s or 0.0)
-        self.most_tokens = max(self.most_tokens, trial.output_tokens or 0)
-        self.most_steps = max(self.most_steps, trial.model_calls or 0)
-        if trial.status == "unscored":
-            return
-        cell.scored += 1
-        if trial.status == "passed":
-            cell.passed += 1
-            if trial.output_tokens:
-                cell.ln_tokens += math.log(trial.output_tokens)
-                cell.priced += 1
+
+_EMPTY = Cell()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from evalkit.scoring.frozen import Frozen
 from evalkit.trajectory.manifest import RunManifest
 
 
@@ -73,10 +74,12 @@ class Facts:
         ]
         return TaskFacts(
             step_limit=_step_limit(self._manifest.limits.get(name)),
-            resource_args={str(tool): str(arg) for tool, arg in _object(told.get("resource_args")).items()},
+            resource_args=Frozen(
+                {str(tool): str(arg) for tool, arg in _object(told.get("resource_args")).items()}
+            ),
             compares_answers=isinstance(answer, str) and bool(answer),
             milestones=tuple(map(str, _list(told.get("milestones")))),
-            faults={fault.id: fault for fault in faults},
+            faults=Frozen({fault.id: fault for fault in faults}),
         )
 
 

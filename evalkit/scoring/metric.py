@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from itertools import chain
+from typing import Literal, cast, get_args
 
 Better = Literal["higher", "lower", "neither"]
 Aggregation = Literal["task_mean", "ratio_of_sums", "ratio_of_means", "curve", "max"]
@@ -13,6 +16,9 @@ Curve = Literal["pass^k", "pass@k", "maj@k", "agreement", "similarity", "surviva
 Shown = Literal["value", "exp", "expm1"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_@^]*")
+_WORDS = {"better": get_args(Better), "aggregation": get_args(Aggregation), "shown": get_args(Shown)}
+_OF = {"task_mean": (0,), "ratio_of_sums": (2,), "ratio_of_means": (2,), "curve": (0, 1), "max": (0, 1)}
+"""How many metrics each aggregation is `of`; of none, it is made of the metric's own scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +53,10 @@ class Metric:
     """Whether unscored trials have a value, too, as what they did until then still tells something."""
 
     def __post_init__(self) -> None:
-        if _NAME.fullmatch(self.name) is None:
+        if type(self.name) is not str or _NAME.fullmatch(self.name) is None:
             raise ValueError(f"{self.name!r} is no name of a metric: lower-case letters, digits, _, @ and ^")
-        if self.aggregation in ("ratio_of_sums", "ratio_of_means") and len(self.of) != 2:
-            raise ValueError(f"{self.name}: a ratio is `of` two metrics")
-        if (self.aggregation == "curve") != (self.curve is not None):
-            raise ValueError(f"{self.name}: aggregation `curve` and a curve belong together")
-        if self.low is not None and self.high is not None and self.low > self.high:
-            raise ValueError(f"{self.name}: low is above high")
+        for problem in chain(_wrong_words(self), _wrong_range(self), _wrong_parts(self)):
+            raise ValueError(f"{self.name}: {problem}")
 
     def problem(self, value: float) -> str | None:
         """Why this cannot be a value of the metric; None where it can."""
@@ -63,6 +65,53 @@ class Metric:
         if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
             return f"{value:g} is outside of [{_bound(self.low)}, {_bound(self.high)}]"
         return None
+
+
+def _wrong_words(metric: Metric) -> Iterator[str]:
+    for name in ("meaning", "unit", "null_when"):
+        text: object = getattr(metric, name)
+        if text is None and name == "null_when":
+            continue
+        if not isinstance(text, str) or not text.strip() or "\n" in text:
+            yield f"{name} is one line of text, not {text!r}"
+    for name, allowed in _WORDS.items():
+        if getattr(metric, name) not in allowed:
+            yield f"{name} is one of {', '.join(allowed)}, not {getattr(metric, name)!r}"
+    if metric.curve is not None and metric.curve not in get_args(Curve):
+        yield f"curve is one of {', '.join(get_args(Curve))}, not {metric.curve!r}"
+    if type(metric.counts_unscored) is not bool:
+        yield f"counts_unscored is True or False, not {metric.counts_unscored!r}"
+
+
+def _wrong_range(metric: Metric) -> Iterator[str]:
+    for name in ("low", "high"):
+        bound: object = getattr(metric, name)
+        if bound is None:
+            continue
+        if type(bound) not in {int, float} or not abs(cast("float", bound)) <= sys.float_info.max:
+            yield f"{name} is a finite number, or None for no bound, not {bound!r}"
+    if metric.low is not None and metric.high is not None and not metric.low <= metric.high:
+        yield f"low, {metric.low:g}, is above high, {metric.high:g}"
+
+
+def _wrong_parts(metric: Metric) -> Iterator[str]:
+    parts = cast("object", metric.of)
+    if not isinstance(parts, tuple) or {type(part) for part in cast("tuple[object, ...]", parts)} - {str}:
+        yield f"of is a tuple of names of metrics, such as ('part', 'whole'), not {parts!r}"
+        return
+    if len(metric.of) not in _OF[metric.aggregation]:
+        allowed = {
+            "task_mean": "no other metric",
+            "ratio_of_sums": "two metrics",
+            "ratio_of_means": "two metrics",
+        }
+        yield f"{metric.aggregation} is `of` {allowed.get(metric.aggregation, 'one metric at most')}, not {metric.of!r}"
+    if metric.name in metric.of:
+        yield "it is computed of itself: leave `of` out"
+    if (metric.aggregation == "curve") != (metric.curve is not None):
+        yield "aggregation `curve` and a curve belong together"
+    if metric.aggregation == "curve" and metric.shown != "value":
+        yield "the numbers of a curve are shown as they are: leave `shown` out"
 
 
 def _bound(value: float | None) -> str:

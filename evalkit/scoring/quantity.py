@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalkit.scoring.metric import Better, Metric
+from evalkit.scoring.metric import Better, Curve, Metric
 
 PASSED = Metric(
     name="pass^1",
@@ -17,6 +18,13 @@ PASSED = Metric(
     null_when="the task is an impossible twin",
 )
 """What is known of every run, also of one without scores."""
+_NUMBERS: Mapping[Curve, str] = {
+    "pass^k": r"pass\^[0-9]+",
+    "pass@k": r"pass@[0-9]+",
+    "maj@k": r"maj@[0-9]+",
+    "calibration": "expected_calibration_error|auroc|risk_coverage_area",
+}
+"""How the numbers of curves are called, where it is not by the metric."""
 UNKNOWN_NOTE = "no scorer that is installed declares it"
 
 
@@ -42,14 +50,32 @@ class Quantity:
     def unit(self) -> str:
         return self.metric.unit if self.metric is not None else "1"
 
+    def may_give(self, name: str) -> bool:
+        """Whether the metric, or a number that comes of it, can have this name."""
+        curve = self.metric.curve if self.metric is not None else None
+        if name == self.name or (curve == "survival" and name == f"{self.name}_mean"):
+            return True
+        return curve is not None and re.fullmatch(_NUMBERS.get(curve, ""), name) is not None
+
+    def shares_a_name_with(self, other: Metric) -> bool:
+        """Whether a number that comes of it and one of the other metric, of another name, can be called the same."""
+        curve = self.metric.curve if self.metric is not None else None
+        if curve in _NUMBERS and other.curve in _NUMBERS:
+            return curve == other.curve
+        return other.curve not in _NUMBERS and self.may_give(other.name)
+
 
 def quantities(
-    stored: Mapping[str, Sequence[str]], declared: Mapping[str, Sequence[Metric]]
+    stored: Mapping[str, Sequence[str]],
+    declared: Mapping[str, Sequence[Metric]],
+    *,
+    wanted: Collection[str] = (),
 ) -> tuple[Quantity, ...]:
     """Of scorers with stored metrics: what they declare in that order, then what is stored and not declared.
 
     pass^1 comes first, by the graders' word, where no scorer tells it. A declared metric is left out that nothing is
-    stored of, neither of itself nor of what it is computed from.
+    stored of, neither of itself nor of what it is computed from. With `wanted` names of metrics or of numbers
+    (`SCORER/NAME` where several scorers have one), only what can give one of them.
     """
     found: list[Quantity] = []
     for scorer in [*(name for name in declared if name in stored), *sorted(set(stored) - set(declared))]:
@@ -60,7 +86,8 @@ def quantities(
         found += [Quantity(scorer, name, None) for name in sorted(there - names)]
     if not any(quantity.metric is not None and quantity.metric.curve == "pass^k" for quantity in found):
         found.insert(0, Quantity(None, PASSED.name, PASSED))
-    return tuple(found)
+    names = {name.rpartition("/")[2] for name in wanted}
+    return tuple(own for own in found if not names or any(map(own.may_give, names)))
 
 
 def sources(metric: Metric) -> tuple[str, ...]:

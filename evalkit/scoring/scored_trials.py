@@ -9,6 +9,7 @@ Everything is held by column: a number for each trial and metric, no object.
 from __future__ import annotations
 
 import math
+import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -82,6 +83,8 @@ class Column:
     """Of the scorer that gave them."""
     references: set[str] = field(default_factory=set[str])
     """Digests of the reference costs that they rest on."""
+    damaged: set[int] = field(default_factory=set[int])
+    """Where a stored value is no finite number."""
 
 
 class ScoredTrials:
@@ -143,11 +146,11 @@ def read_scored(
     """Read a run's trials and scores; labels only of those (scorer, metric) that are `labelled`.
 
     Scores of trials that the run does not show are left out; of two scores for the same, the last one counts. Memory
-    holds one number for each trial and metric, and a row group. Raises ConfigError for damaged files and for scores
-    that are no finite numbers.
+    holds one number for each trial and metric, and a row group. Whether the metrics can have these scores is what
+    `readable` tells. Raises ConfigError for damaged files.
     """
     trials = _light_trials(run)
-    reader = _ScoreReader([trial.trial_id for trial in trials], labelled, where=f"{run.path}/scores")
+    reader = _ScoreReader([trial.trial_id for trial in trials], labelled, run=run.path)
     for group in _groups(run, _SCORE_COLUMNS):
         reader.add(group)
     return ScoredTrials(trials, reader.columns, reader.scored_by)
@@ -170,7 +173,7 @@ def _light_trials(run: Run) -> list[LightTrial]:
 class _ScoreReader:
     """Sorts score rows into columns."""
 
-    def __init__(self, ids: list[str], labelled: Callable[[str, str], bool], where: str) -> None:
+    def __init__(self, ids: list[str], labelled: Callable[[str, str], bool], run: str) -> None:
         self.columns: dict[tuple[str, str], Column] = {}
         self.scored_by: dict[str, NDArray[np.bool_]] = {}
         self._n = len(ids)
@@ -178,17 +181,23 @@ class _ScoreReader:
         builder.append_values(ids)
         self._ids = pc.SetLookupOptions(value_set=builder.finish())
         self._labelled = labelled
-        self._where = where
+        self._run = run
 
     def add(self, rows: pa.Table) -> None:
         if rows.column("scorer").null_count or rows.column("metric").null_count:
-            raise self._damaged("a score does not say of which scorer and metric it is")
+            raise ConfigError(
+                "a score does not say of which scorer and metric it is",
+                where=f"{self._run}/scores",
+                hint=f"Delete that folder and compute the scores again: evalkit score {shlex.quote(self._run)}",
+            )
         places = _numbers(pc.call_function("index_in", [rows.column("trial_id")], self._ids), -1, pa.int64())
         scorer, scorers = _coded(rows.column("scorer"))
         metric, metrics = _coded(rows.column("metric"))
         version, versions = _coded(rows.column("scorer_version"))
         reference, references = _coded(rows.column("reference_digest"))
-        values = self._values(rows.column("value"))
+        values = _numbers(rows.column("value"), math.nan, pa.float64())
+        known = _numbers(pc.call_function("is_valid", [rows.column("value")]), 0, pa.int8())
+        damaged = (known == 1) & ~np.isfinite(values)
         kinds = scorer * len(metrics) + metric
         order = np.argsort(kinds, kind="stable")
         edges = np.flatnonzero(np.diff(kinds[order])) + 1
@@ -196,7 +205,8 @@ class _ScoreReader:
             name = (scorers[scorer[own[0]]], metrics[metric[own[0]]])
             shown = own[places[own] >= 0]
             column = self._column(name)
-            column.values[places[shown]] = values[shown]
+            column.values[places[shown]] = np.where(damaged[shown], np.nan, values[shown])
+            column.damaged.update(places[shown[damaged[shown]]].tolist())
             column.versions.update(versions[code] for code in np.unique(version[shown]) if code >= 0)
             column.references.update(references[code] for code in np.unique(reference[shown]) if code >= 0)
             self.scored_by.setdefault(name[0], np.zeros(self._n, dtype=np.bool_))[places[shown]] = True
@@ -208,16 +218,6 @@ class _ScoreReader:
             labels: list[str | None] = [None] * self._n
             self.columns[name] = Column(np.full(self._n, np.nan), labels if self._labelled(*name) else None)
         return self.columns[name]
-
-    def _values(self, column: pa.ChunkedArray) -> NDArray[np.float64]:
-        values = _numbers(column, math.nan, pa.float64())
-        known = _numbers(pc.call_function("is_valid", [column]), 0, pa.int8())
-        if not np.isfinite(values[known == 1]).all():
-            raise self._damaged("a score is no finite number")
-        return values
-
-    def _damaged(self, problem: str) -> ConfigError:
-        return ConfigError(problem, where=self._where, hint="Compute them again: evalkit score RUN")
 
     @staticmethod
     def _put_labels(

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
-import traceback
 from importlib.machinery import SourceFileLoader
+from itertools import permutations
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import cast
 
 from evalkit.errors import ConfigError, UsageError
+from evalkit.scoring.foreign import loading
 from evalkit.scoring.metric import Metric
+from evalkit.scoring.quantity import Quantity
 from evalkit.scoring.scorer import Scorer
 
 HINT = "A scorer is one subclass of evalkit.Scorer; see docs/writing-a-scorer.md."
@@ -42,15 +44,12 @@ def load_scorer(path: Path) -> Scorer:
 
 def checked(scorer: type[Scorer], source: str) -> Scorer:
     """An instance with its default parameters. Raises ConfigError where its declarations do not fit together."""
-    try:
+    with loading(
+        source, f"{scorer.__name__} cannot be made without arguments", hint="Give every parameter a default."
+    ):
         made = scorer()
-    except Exception as error:
-        raise ConfigError(
-            f"{scorer.__name__} cannot be made without arguments: {error}",
-            where=source,
-            hint="Give every parameter a default.",
-        ) from error
-    problem = _problem(made)
+    with loading(source, f"the declarations of {scorer.__name__} cannot be read", hint=HINT):
+        problem = _problem(made)
     if problem is not None:
         raise ConfigError(f"{scorer.__name__} {problem}", where=source, hint=HINT)
     return made
@@ -66,13 +65,25 @@ def _problem(scorer: Scorer) -> str | None:
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         return f"declares the metric {double} twice"
-    for metric in scorer.metrics:
-        for name in metric.of:
-            if name not in names:
-                return f"computes {metric.name} of {name}, which it does not declare"
     if type(scorer).score is Scorer.score:
         return "has no method score(self, trial)"
-    return None if isinstance(version, str) and version else "has no version: a text, such as '1'"
+    if not isinstance(version, str) or not version:
+        return "has no version: a text, such as '1'"
+    return _wrong_parts(scorer.metrics)
+
+
+def _wrong_parts(metrics: tuple[Metric, ...]) -> str | None:
+    declared = {metric.name: metric for metric in metrics}
+    for metric in metrics:
+        for name in metric.of:
+            if name not in declared:
+                return f"computes {metric.name} of {name}, which it does not declare"
+            if declared[name].of:
+                return f"computes {metric.name} of {name}, which is itself computed of others"
+    for one, other in permutations(metrics, 2):
+        if Quantity(None, one.name, one).shares_a_name_with(other):
+            return f"declares {one.name} and {other.name}, which give numbers of the same names"
+    return None
 
 
 class _Source(SourceFileLoader):
@@ -92,22 +103,11 @@ def _module(path: Path) -> ModuleType:
         )
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look there for the module that they are made in
+    hint = "Repair the file, or name only other scorers."
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+        with loading(str(path), "this scorer cannot be loaded", file=str(path), hint=hint):
+            spec.loader.exec_module(module)
+    except ConfigError:
         del sys.modules[name]
-        raise ConfigError(
-            f"this scorer cannot be loaded: {type(error).__name__}: {error}",
-            where=f"{path}{_line(error, path)}",
-            hint="Repair the file, or name only other scorers.",
-        ) from error
+        raise
     return module
-
-
-def _line(error: BaseException, path: Path) -> str:
-    if isinstance(error, SyntaxError):
-        return f":{error.lineno}" if error.lineno else ""
-    lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
-    ]
-    return f":{lines[-1]}" if lines else ""

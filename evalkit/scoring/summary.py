@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,17 +58,24 @@ class Summary:
 
 
 def summarise(
-    scored: ScoredTrials, declared: Mapping[str, Sequence[Metric]], *, by: By | None = None
+    scored: ScoredTrials,
+    declared: Mapping[str, Sequence[Metric]],
+    *,
+    by: By | None = None,
+    wanted: Collection[str] = (),
 ) -> Summary:
     """Sum up the trials of each agent, arm and group, by what scorers declare: scorer's name to its metrics.
 
     Metrics of scorers that are not in `declared` are summed up as means over tasks. Unscored trials are counted and
-    never averaged. Raises ValueError for a curve of a kind that is not known.
+    never averaged. With `wanted` names of metrics or numbers no others are computed, but all are where one of them is
+    not known, so that it can be said what there is.
     """
-    told = quantities(scored.stored, declared)
+    told = quantities(scored.stored, declared, wanted=wanted)
     cells = [_cell(scored, told, key, places) for key, places in cells_of(scored, by)]
     double = _names_of_several(cells)
     cells = [_renamed(cell, double) for cell in cells]
+    if not _known(cells).issuperset(wanted):
+        return summarise(scored, declared, by=by)
     return Summary(
         cells=tuple(cells),
         by=by,
@@ -76,6 +83,12 @@ def summarise(
         not_scored={name: int((~seen).sum()) for name, seen in scored.scored_by.items() if not seen.all()},
         names=_names(cells, told),
     )
+
+
+def _known(cells: Sequence[Cell]) -> frozenset[str]:
+    """The names of numbers, and of the metrics that they come of."""
+    figures = [(name, figure) for cell in cells for name, figure in cell.figures.items()]
+    return frozenset(known for name, figure in figures for known in (name, figure.quantity.name))
 
 
 def cells_of(scored: ScoredTrials, by: By | None) -> list[tuple[tuple[str, Arm, str | None], Places]]:

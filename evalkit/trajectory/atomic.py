@@ -28,28 +28,30 @@ _NOT_OURS = {
 
 
 @contextlib.contextmanager
-def writing(run: Path) -> Generator[None, None, None]:
-    """Turn a failure of the disk inside the block into one clear UsageError."""
+def writing(run: Path, *, verb: str = "resume") -> Generator[None, None, None]:
+    """Turn a failure of the disk inside the block into one clear UsageError; `verb` is what goes on with it."""
     try:
         yield
     except OSError as error:
-        raise not_written(run, error) from error
+        raise not_written(run, error, verb=verb) from error
 
 
-def not_written(run: Path, error: OSError) -> UsageError:
+def not_written(run: Path, error: OSError, *, verb: str = "resume") -> UsageError:
     """What to say where the disk does not take a run."""
     # Some libraries put the system's word into a sentence of their own.
     reason = os.strerror(error.errno) if error.errno else str(error)
-    return UsageError(f"cannot write the run: {reason}", where=str(run), hint=_hint(run, error.errno or 0))
+    return UsageError(
+        f"cannot write the run: {reason}", where=str(run), hint=_hint(run, error.errno or 0, verb)
+    )
 
 
-def _hint(run: Path, number: int) -> str:
+def _hint(run: Path, number: int, verb: str) -> str:
     begun = manifest_file(run).is_file()
     if number in _NO_ROOM:
-        return f"{_NO_ROOM[number]}, then {f'go on with: evalkit resume {run}' if begun else 'start the run again.'}"
+        return f"{_NO_ROOM[number]}, then {f'go on with: evalkit {verb} {run}' if begun else 'start the run again.'}"
     if number in _NOT_OURS:
         do = (
-            f"when it can be written again: evalkit resume {run}"
+            f"when it can be written again: evalkit {verb} {run}"
             if begun
             else "choose another one with --out."
         )

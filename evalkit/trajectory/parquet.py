@@ -83,7 +83,8 @@ def reading(where: str) -> Generator[None, None, None]:
         raise UsageError("no longer there", where=where, hint=hint) from error
     except (pa.ArrowException, OSError, EOFError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        hint = f"It is cut off or damaged; restore it, or delete it and: evalkit resume {shlex.quote(_run_of(where))}"
+        verb = "score" if where.endswith(".parquet") and where.split("/")[-2:-1] == ["scores"] else "resume"
+        hint = f"It is cut off or damaged; restore it, or delete it and: evalkit {verb} {shlex.quote(_run_of(where))}"
         raise ConfigError(f"cannot be read: {reason}", where=where, hint=hint) from error
 
 

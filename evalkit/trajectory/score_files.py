@@ -47,7 +47,7 @@ def write_scores(run: Path, scores: Iterable[ScoreRow], *, scorers: Collection[s
     scorers stay. A named scorer without any score loses its old ones. Scores are written as they come, in
     bounded memory. Raises UsageError where the disk does not take them; then nothing has changed.
     """
-    with writing(run), ExitStack() as renames:
+    with writing(run, verb="score"), ExitStack() as renames:
         check_folder(run / "scores")
         (run / "scores").mkdir(exist_ok=True)
         with ExitStack() as writers:

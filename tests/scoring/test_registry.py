@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
+from pathlib import Path
 
 import pytest
 
 from evalkit.errors import ConfigError, UsageError
 from evalkit.project import Project
-from evalkit.scoring.metric import Metric
-from evalkit.scoring.registry import find_scorers, scorer_names
+from evalkit.scoring.registry import find_scorer, find_scorers, scorer_names
 
 ONE = 'yield Score("m", 1, "r")'
 
@@ -31,14 +31,14 @@ def test_a_name_given_twice_is_one_scorer(home) -> None:
     assert len(find_scorers(home.project, ["mine", "mine"])) == 1
 
 
-def test_a_package_offers_scorers_under_an_entry_point(home, monkeypatch) -> None:
+def test_a_package_offers_scorers_under_an_entry_point(home, monkeypatch, tmp_path) -> None:
     point = importlib.metadata.EntryPoint("packaged", "scorers_of_a_package:Mine", "evalkit.scorers")
     path = home.scorer("scorers_of_a_package", ONE, metric="packaged")
-    monkeypatch.syspath_prepend(str(path.parent))
+    monkeypatch.syspath_prepend(str(path.rename(tmp_path / path.name).parent))
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda *, group: (point,))
     named = find_scorers(home.project, ["packaged"])[0]
     assert (named.name, [m.name for m in named.scorer.metrics]) == ("packaged", ["packaged"])
-    assert scorer_names(home.project) == ("packaged", "scorers_of_a_package")
+    assert scorer_names(home.project) == ("packaged",)
 
 
 def test_a_package_and_a_file_under_one_name_are_refused_by_naming_both(home, monkeypatch) -> None:
@@ -66,7 +66,10 @@ def test_a_misspelled_name_is_answered_with_the_nearest(home) -> None:
     home.scorer("first_look", ONE)
     with pytest.raises(UsageError, match="there is no scorer 'frist_look'") as raised:
         find_scorers(home.project, ["frist_look"])
-    assert "Did you mean first_look?" in str(raised.value)
+    assert raised.value.hint == "Did you mean first_look? Scorers: first_look."
+    with pytest.raises(UsageError) as raised:
+        find_scorers(home.project, ["zzz"])
+    assert raised.value.hint == "Scorers: first_look."
 
 
 def test_two_scorers_cannot_declare_the_same_metric(home) -> None:
@@ -138,16 +141,73 @@ def test_a_folder_or_another_file_is_no_scorer(home, tmp_path) -> None:
             find_scorers(home.project, [str(path)])
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"name": "M"},
-        {"aggregation": "ratio_of_sums"},
-        {"aggregation": "curve"},
-        {"curve": "pass^k"},
-        {"low": 2, "high": 1},
-    ],
-)
-def test_a_declaration_that_contradicts_itself_is_refused(wrong) -> None:
-    with pytest.raises(ValueError, match=r"m"):
-        Metric(**{"name": "m", "meaning": "x", **wrong})
+def test_a_bundled_scorers_name_is_refused_to_another_scorer_by_naming_both(home) -> None:
+    own = home.scorer("success", ONE)
+    bundled = home.project.bundled / "scorers" / "success.py"
+    bundled.parent.mkdir()
+    bundled.write_text(own.read_text().replace("'m'", "'n'"))
+    for names in ([], ["success"], [str(own)]):
+        with pytest.raises(ConfigError, match="different scorers have the name 'success'") as raised:
+            find_scorers(home.project, names)
+        assert str(own) in str(raised.value)
+        assert str(bundled) in str(raised.value)
+    found = find_scorer(home.project, "success")
+    assert (found.source, found.passed_over) == (str(bundled), str(own))
+
+
+def test_a_copy_of_a_bundled_scorer_is_that_scorer(home) -> None:
+    own = home.scorer("success", ONE)
+    bundled = home.project.bundled / "scorers" / "success.py"
+    bundled.parent.mkdir()
+    bundled.write_bytes(own.read_bytes())
+    assert [named.name for named in find_scorers(home.project)] == ["success"]
+    assert len(find_scorers(home.project, ["success", str(own), str(bundled)])) == 1
+
+
+def test_a_file_that_declares_the_metric_of_a_scorer_that_was_not_asked_for_is_refused(
+    home, tmp_path
+) -> None:
+    path = home.scorer("other", ONE).rename(tmp_path / "other.py")
+    home.scorer("one", ONE)
+    with pytest.raises(ConfigError, match="the scorers one and other both declare the metric m"):
+        find_scorers(home.project, [str(path)])
+    with pytest.raises(ConfigError, match="different scorers have the name 'one'"):
+        find_scorers(home.project, [str(_changed(path.rename(tmp_path / "one.py")))])
+
+
+def test_a_file_with_the_name_of_a_broken_scorer_is_refused(home, tmp_path) -> None:
+    path = home.scorer("one", ONE).rename(tmp_path / "one.py")
+    home.scorer("one", ONE).write_text("raise ValueError")
+    with pytest.raises(ConfigError, match="different scorers have the name 'one'"):
+        find_scorers(home.project, [str(path)])
+
+
+def test_a_scorer_is_found_beside_others_that_are_broken(home) -> None:
+    home.scorer("one", ONE)
+    home.scorer("broken", ONE).write_text("raise ValueError")
+    assert [named.name for named in find_scorers(home.project, ["one"])] == ["one"]
+
+
+def test_a_name_and_its_file_are_one_scorer(home) -> None:
+    path = home.scorer("mine", ONE)
+    assert len(find_scorers(home.project, ["mine", str(path)])) == 1
+
+
+def test_what_lies_in_the_working_directory_under_a_scorers_name_is_not_meant(
+    home, tmp_path, monkeypatch
+) -> None:
+    path = home.scorer("mine", ONE)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    assert [named.source for named in find_scorers(home.project, ["mine"])] == [str(path)]
+
+
+def test_a_folder_beside_the_scorers_is_none(home) -> None:
+    path = home.scorer("mine", ONE)
+    (path.parent / "shared").mkdir()
+    assert scorer_names(home.project) == ("mine",)
+
+
+def _changed(path: Path) -> Path:
+    path.write_text(path.read_text().replace("'m'", "'another'"))
+    return path

@@ -83,12 +83,20 @@ def test_scores_of_no_trial_are_left_out(score_file):
     assert scored.columns["x", "m"].values[0] == 1
 
 
-@pytest.mark.parametrize(
-    "row", [{"value": math.nan}, {"value": math.inf}, {"metric": None}, {"scorer": None}]
-)
-def test_a_damaged_score_is_refused(score_file, row):
-    with pytest.raises(ConfigError, match="a score"):
-        read_scored(load(score_file(row)))
+@pytest.mark.parametrize("row", [{"metric": None}, {"scorer": None}])
+def test_a_score_of_nothing_is_refused(score_file, row):
+    run = score_file(row)
+    with pytest.raises(ConfigError, match="a score") as raised:
+        read_scored(load(run))
+    assert f"evalkit score {run}" in str(raised.value)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_value_that_is_no_finite_number_is_marked_as_damaged(score_file, value):
+    scored = read_scored(load(score_file({"value": value}, {"trial_id": "t2", "value": 1.0})))
+    column = scored.columns["x", "m"]
+    assert column.values.tolist() == pytest.approx([math.nan, 1.0], nan_ok=True)
+    assert column.damaged == {0}
 
 
 def test_a_run_without_scores_has_none(finished, made):

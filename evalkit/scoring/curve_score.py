@@ -1,0 +1,44 @@
+"""Can a curve be made of this score?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalkit.measures.waited import parse
+from evalkit.scoring.metric import Curve
+
+OUTCOMES = ("passed", "failed")
+
+
+def curve_problem(kind: Curve, value: float | None, label: str | None) -> str | None:
+    """Why no curve of this kind can be made of a score with this value and label; None where one can."""
+    problems = _of_times(value, label) if kind == "survival" else _of_value(kind, value, label)
+    return next(problems, None)
+
+
+def _of_times(value: float | None, label: str | None) -> Iterator[str]:
+    try:
+        times = parse(label or "")
+    except ValueError as error:
+        yield f"the label {label!r} says no times, as survival needs: {error}"
+    else:
+        if value is not None and not times:
+            yield "the label says no times, as survival needs"
+
+
+def _of_value(kind: Curve, value: float | None, label: str | None) -> Iterator[str]:
+    if value is None:
+        return
+    if kind == "calibration":
+        if not 0 <= value <= 1:
+            yield f"{value:g} is no confidence from 0 to 1, as calibration needs"
+        if label not in OUTCOMES:
+            yield f"the label {label!r} is neither passed nor failed, as calibration needs"
+    elif kind == "similarity":
+        if label is None:
+            yield "the label is no sequence of words, as similarity needs"
+    else:
+        if value not in {0.0, 1.0}:
+            yield f"{value:g} is neither 0 nor 1, as {kind} needs"
+        if kind == "maj@k" and label is None:
+            yield "the label is no answer, as maj@k needs"
