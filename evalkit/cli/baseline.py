@@ -58,9 +58,9 @@ def accept(
     with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, baseline_text(baseline))
-    runs = len(baseline.accepted)
+    runs, trials = len(baseline.accepted), len(baseline.side.scored.trials)
     stdout().print(
-        f"Accepted {run} into {path}: {runs} run{'s' if runs != 1 else ''}, {len(baseline.side.scored.trials)} trials.\n"
+        f"Accepted {run} into {path}: {runs} run{'s' if runs != 1 else ''}, {trials} trials.\n"
         f"Commit it; then: evalkit gate RUN --baseline git:BASE_BRANCH:{path}",
         markup=False,
         highlight=False,

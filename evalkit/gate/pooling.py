@@ -6,6 +6,7 @@ with it the share of false alarms.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,7 +29,7 @@ def pooled(name: str, baselines: Sequence[Baseline]) -> Baseline:
             raise NotComparable(
                 f"the run {run_id} is already part of the baseline", hint="A run counts once."
             )
-    for before, after in zip(sides, sides[1:], strict=False):
+    for before, after in itertools.pairwise(sides):
         if changed := changed_tasks(before, after):
             unit, what = min(changed.items())
             raise NotComparable(

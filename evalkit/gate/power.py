@@ -59,9 +59,13 @@ def chances(design: Design, drop: float, *, runs: int = RUNS, seed: int = 0) -> 
     """Simulate; the same numbers for the same seed. Raises UsageError for a drop to below nothing."""
     if not 0 <= drop <= mean_success(design.difficulty):
         raise UsageError(
-            f"a mean of {mean_success(design.difficulty):.2f} cannot drop by {drop:.2f}", hint="Ask for a smaller drop."
+            f"a mean of {mean_success(design.difficulty):.2f} cannot drop by {drop:.2f}",
+            hint="Ask for a smaller drop.",
         )
-    said = [verdict_on(differences, design.margin) for differences in simulated(design, drop, runs=runs, seed=seed)]
+    said = [
+        verdict_on(differences, design.margin)
+        for differences in simulated(design, drop, runs=runs, seed=seed)
+    ]
     share = {word: said.count(word) / runs for word in ("pass", "regressed", "inconclusive")}
     return Chances(
         drop=drop,
