@@ -1,0 +1,179 @@
+"""Runs that cannot be compared are told from runs that got worse, and never pass."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from evalkit.gate.side import Side
+from evalkit.scoring.scored_trials import Column, ScoredTrials
+
+
+def tasks(n=80, own=(1, 1)):
+    return {f"t{place:03}": list(own) for place in range(n)}
+
+
+def refused(found, told):
+    assert found.outcome == "not comparable"
+    assert found.exit_code() == found.exit_code(strict=True) == 5
+    assert found.headline.startswith("NOT COMPARABLE: ")
+    assert told in found.headline
+    assert found.advice
+
+
+def without(side: Side, *, last: int) -> Side:
+    """As the side, its last trials gone, though they were planned."""
+    kept = len(side.scored.trials) - last
+    columns = {
+        key: dataclasses.replace(own, values=own.values[:kept]) for key, own in side.scored.columns.items()
+    }
+    return dataclasses.replace(
+        side,
+        scored=ScoredTrials(side.scored.trials[:kept], columns, {}),
+        run_of=side.run_of[:kept],
+        graders=side.graders[:kept],
+        numbers={key: Column(own.values[:kept]) for key, own in side.numbers.items()},
+    )
+
+
+def test_a_run_without_trials(side, verdict):
+    refused(verdict(side({}), side(tasks())), "the candidate, run, has no trials")
+    refused(verdict(side(tasks()), side({})), "the baseline, run, has no trials")
+
+
+@pytest.mark.parametrize("role", ["candidate", "baseline"])
+def test_a_planned_trial_that_is_not_there(side, verdict, role):
+    whole = side(tasks())
+    sides = [whole, without(whole, last=1)]
+    found = verdict(*(sides[::-1] if role == "candidate" else sides))
+    refused(found, f"1 of 160 planned trials of the {role} is not there: s/t079, epoch 2, a")
+
+
+def test_a_trial_that_is_there_twice(side, verdict):
+    whole = side(tasks())
+    double = [*whole.scored.trials[:-1], dataclasses.replace(whole.scored.trials[0], trial_id="again")]
+    scored = ScoredTrials(double, whole.scored.columns, {})
+    refused(
+        verdict(dataclasses.replace(whole, scored=scored), whole), "1 trial of the candidate is there twice"
+    )
+
+
+def test_too_much_that_is_unscored(side, verdict):
+    some = tasks() | {f"t{place:03}": [1, None] for place in range(9)}
+    refused(verdict(side(some), side(tasks())), "9 of 160 trials of a in the candidate are unscored (5.62 %)")
+    refused(
+        verdict(side(tasks(80, [None])), side(tasks())), "80 of 80 trials of a in the candidate are unscored"
+    )
+
+
+def test_a_task_that_has_changed(side, verdict):
+    refused(verdict(side(tasks(), digests={"t004": "d2"}), side(tasks())), "the task of s/t004 has changed")
+
+
+def test_a_grader_that_has_changed(side, verdict):
+    whole = side(tasks())
+    other = dataclasses.replace(whole, graders=("g2", *whole.graders[1:]))
+    changed = dataclasses.replace(whole, graders=("g2",) * len(whole.graders))
+    refused(verdict(other, whole), "the grader of s/t000 has changed")
+    refused(verdict(changed, whole), "the grader of s/t000 has changed")
+
+
+def test_a_suite_that_has_changed(side, verdict):
+    refused(verdict(side(tasks(), suite_digest="s2"), side(tasks())), "the suite s has changed")
+
+
+def test_tasks_that_were_left_out(side, verdict):
+    fewer = verdict(side(tasks(70)), side(tasks(80)))
+    refused(fewer, "a of the candidate did not try s/t070, s/t071, s/t072 and 7 more")
+    refused(verdict(side(tasks(80)), side(tasks(70))), "a of the baseline did not try s/t070")
+
+
+def test_only_shared_tasks_where_the_policy_says_so(side, verdict, only):
+    changed = side(tasks(), digests={"t004": "d2"}, suite_digest="s2")
+    found = verdict(changed, side(tasks(75)), suite="shared-tasks")
+    assert found.outcome == "pass"
+    assert only(found).n == 74
+    assert "left out, as their content or grader has changed: s/t004" in found.warnings
+
+
+def test_scores_of_another_version(side, verdict):
+    refused(
+        verdict(side(tasks(), versions=("2",)), side(tasks())),
+        "success of the two sides rests on another version of the scorer (1, now 2)",
+    )
+
+
+def test_scores_on_another_reference(side, verdict):
+    whole = side(tasks())
+    columns = {key: dataclasses.replace(own, references={"r2"}) for key, own in whole.scored.columns.items()}
+    other = dataclasses.replace(whole, scored=ScoredTrials(whole.scored.trials, columns, {}))
+    first = {key: dataclasses.replace(own, references={"r1"}) for key, own in whole.scored.columns.items()}
+    base = dataclasses.replace(whole, scored=ScoredTrials(whole.scored.trials, first, {}))
+    refused(verdict(other, base), "success of the two sides rests on another reference costs")
+
+
+@pytest.mark.parametrize("role", ["candidate", "baseline"])
+def test_a_metric_that_one_side_never_has(side, verdict, rule, role):
+    having = side(tasks(), metrics={"errors": tasks(80, [0, 0])})
+    sides = [side(tasks()), having]
+    found = verdict(*(sides if role == "candidate" else sides[::-1]), rule("errors", 0.1, "rise"))
+    refused(found, f"the {role} has no value of errors at all")
+
+
+def test_a_metric_that_is_unknown_everywhere(side, verdict, rule):
+    own = tasks(80, [None, None])
+    sides = [side(tasks(), metrics={"errors": own}) for _ in range(2)]
+    refused(verdict(*sides, rule("errors", 0.1, "rise")), "the candidate has no value of errors at all")
+
+
+def test_agents_that_nothing_matches(side, verdict):
+    ours = [side(tasks(), agent=agent) for agent in ("a", "b")]
+    both = merged(*ours)
+    refused(
+        verdict(both, merged(*(side(tasks(), agent=agent) for agent in ("c", "d")))), "no agent is in both"
+    )
+    refused(verdict(both, side(tasks(), agent="a")), "the agent b of the candidate is not in the baseline")
+    refused(verdict(side(tasks(), agent="a"), both), "the agent b of the baseline is not in the candidate")
+
+
+def test_a_map_says_which_agents_belong_together(side, verdict):
+    both = merged(*(side(tasks(), agent=agent) for agent in ("a", "b")))
+    others = merged(*(side(tasks(), agent=agent) for agent in ("c", "d")))
+    found = verdict(both, others, mapped={"a": "d", "b": "c"})
+    assert found.outcome == "pass"
+    assert [(own.candidate, own.baseline) for own in found.agents] == [("a", "d"), ("b", "c")]
+
+
+def test_one_agent_on_each_side_matches_whatever_its_id(side, verdict):
+    assert verdict(side(tasks(), agent="new"), side(tasks(), agent="old")).outcome == "pass"
+
+
+def test_tasks_without_digests_are_compared_with_a_warning(side, verdict):
+    bare = side(tasks(), digests=dict.fromkeys(tasks(), None), suite_digest=None)
+    found = verdict(bare, bare)
+    assert found.outcome == "pass"
+    assert any("by their ids only" in warning for warning in found.warnings)
+
+
+def merged(*sides: Side) -> Side:
+    """The agents of several sides in one run."""
+    first = sides[0]
+    keys = first.scored.columns
+    columns = {
+        key: Column(np.concatenate([own.scored.columns[key].values for own in sides]), None, {"1"})
+        for key in keys
+    }
+    trials = [trial for own in sides for trial in own.scored.trials]
+    planned = frozenset(key for own in sides for key in own.runs[0].planned or ())
+    return dataclasses.replace(
+        first,
+        runs=(dataclasses.replace(first.runs[0], planned=planned),),
+        scored=ScoredTrials(trials, columns, {}),
+        run_of=np.zeros(len(trials), dtype=np.int64),
+        graders=("g1",) * len(trials),
+        numbers={
+            key: Column(np.concatenate([own.numbers[key].values for own in sides])) for key in first.numbers
+        },
+    )
