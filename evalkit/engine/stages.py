@@ -16,8 +16,8 @@ from inspect_ai.tool import Tool
 
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.attempts import model_config
-from evalkit.engine.faults.lasting import Site
 from evalkit.engine.faults.own_tools import through
+from evalkit.engine.faults.site import Site
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.loop import LoopInput, Outcome
 from evalkit.engine.loops import run_loop

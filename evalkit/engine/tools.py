@@ -13,7 +13,7 @@ from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParam, ToolParams
 
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.injector import Injector
-from evalkit.engine.faults.lasting import Site
+from evalkit.engine.faults.site import Site
 from evalkit.engine.faults.strike import Seen
 from evalkit.engine.observation import observe
 from evalkit.engine.tool_settings import ToolSettings

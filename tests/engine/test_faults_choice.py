@@ -102,18 +102,3 @@ def test_a_mistake_in_a_plan_names_file_and_key(planned, plan_file, text, where,
 def test_a_plan_that_is_not_there_is_a_mistake(planned):
     with pytest.raises(UsageError, match="there is no such fault plan"):
         planned(faults="nowhere.toml")
-
-
-@pytest.mark.parametrize(
-    ("path", "why"),
-    [
-        ("/app", "the working directory /app lies in it"),
-        ("/app/out", "/app/out, which is graded, lies in it"),
-        ("/logs/x", "the sandbox needs it"),
-        ("/", "the sandbox needs it"),
-    ],
-)
-def test_a_disk_that_holds_what_is_needed_cannot_be_full(planned, path, why):
-    fault = f'\n[[metadata.evalkit.faults]]\nid = "full"\nkind = "disk_full"\npath = "{path}"\n'
-    with pytest.raises(ConfigError, match=why):
-        planned(own=fault)

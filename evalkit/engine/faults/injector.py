@@ -13,8 +13,9 @@ import anyio
 from evalkit.engine.faults import refusal
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.falsehood import NOTHING_TO_DO, falsehood
-from evalkit.engine.faults.lasting import Lasting, Site, lasting
+from evalkit.engine.faults.lasting import Lasting, lasting
 from evalkit.engine.faults.schedule import Schedule
+from evalkit.engine.faults.site import Site
 from evalkit.engine.faults.strike import Seen, Strike
 from evalkit.engine.observation import observe
 from evalkit.engine.recorder import Stopwatch
@@ -100,8 +101,8 @@ class Injector:
         if self._schedule.until_held:
             await real.end(site)
         await real.before(site, due=due)
-        result = self._with_late(await run())
-        visible = real.shows(result, site.settings)
+        result = real.aside.told(self._with_late(await run()))
+        visible = await real.shows(site, result)
         began = await real.after(site, due=due)
         if began:
             self._schedule.struck()
