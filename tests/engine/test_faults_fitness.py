@@ -114,3 +114,15 @@ def test_what_a_step_brings_there_would_be_hidden(planned):
     }
     with pytest.raises(ConfigError, match="a step brings /app/spool/list, which would be hidden"):
         planned("/app/spool", further='[[steps]]\nname = "first"\n', **files)
+
+
+def test_a_disk_does_not_go_through_a_step_after_which_everything_is_halted(planned):
+    steps = '[metadata.evalkit.grading]\nmode = "{}"\n[[steps]]\nname = "first"\n[[steps]]\nname = "second"\n'
+    files = {
+        f"steps__{step}__{name}": "echo 1 > /logs/verifier/reward.txt\n"
+        for step in ("first", "second")
+        for name in ("instruction.md", "tests__test.sh")
+    }
+    with pytest.raises(ConfigError, match="everything is halted after its step first"):
+        planned("/var/spool/jobs", "", steps.format("snapshot"), **files)
+    assert planned("/var/spool/jobs", "", steps.format("shared"), **files) == PLANNED

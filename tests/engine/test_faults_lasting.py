@@ -265,6 +265,21 @@ def test_a_shell_that_was_lost_before_the_faults_own_command_is_lost_for_the_age
     assert at_a_disk(DISK_BYTES, act) == (False, True)
 
 
+@pytest.mark.parametrize(("mode", "path"), [("shared", "/app/spool"), ("snapshot", "/var/spool/jobs")])
+def test_a_grader_that_works_where_the_agent_did_finds_space_on_the_disk(make_suite, run_any, mode, path):
+    toml = f'schema_version = "1.4"\n[metadata.evalkit.grading]\nmode = "{mode}"\n{DISK.replace("/app/spool", path)}'
+    files = {
+        "task.toml": toml + '[environment]\nnetwork_mode = "no-network"\n',
+        "solution/solve.sh": f"# step: Begin.\nmkdir -p {path}; echo export >/dev/null\n"
+        f"# step: Keep.\necho kept > {path}/kept 2>/dev/null; true export\n# step: Write.\necho done > out\n",
+        "tests/test.sh": f"echo kept > {path}/graded && rm {path}/graded || exit 1\n"
+        f"[ -e {path}/cache.tmp ] || echo 1 > /logs/verifier/reward.txt\n",
+    }
+    trials = {trial.variant: trial for trial in run_any(make_suite(one=files)).rows()}
+    assert [trials[name].status for name in ("clean", "full")] == ["passed", "passed"]
+    assert trials["full"].grader_mode == mode
+
+
 def test_the_clean_arm_has_no_disk_of_its_own(play_faulted):
     _, steps = play_faulted(DISK, "grep -c spool /proc/mounts")["clean"]
     assert acts_of(steps)[0].stdout == "0\n"

@@ -42,6 +42,8 @@ _ELSEWHERE = (
     "directory."
 )
 
+_NOT_HALTED = "Grade that step sealed or shared, or plan the fault for a task without steps."
+
 
 def check_fits(task: Task, fault: Fault) -> None:
     """Raise ConfigError for a full disk where the task's files or the system would be hidden, or where something that
@@ -80,6 +82,12 @@ def _hides(path: str, task: Task) -> tuple[str, str] | None:
 
 def _loses(path: str, task: Task) -> tuple[str, str] | None:
     """What is graded and would lie on the disk, and a hint."""
+    for stage in task.stages[:-1]:
+        if stage.verifier.mode == "snapshot":
+            return (
+                f"everything is halted after {_named(stage)}, and a disk need not outlive that",
+                _NOT_HALTED,
+            )
     for stage in task.stages:
         for one in stage.artifact_paths:
             if _holds(path, one):

@@ -75,6 +75,11 @@ class Injector:
         self._remember(called, result)
         return Seen(result)
 
+    async def rest(self, site: Site) -> None:
+        """Put right what can be put right, before somebody else than the agent works there."""
+        if self._lasting is not None:
+            await self._lasting.end(site)
+
     async def _is_due(self, called: Called, site: Site) -> bool:
         async def holds(line: str) -> bool:
             done = await site.sandbox.exec(line, user=site.user, timeout_s=UNTIL_S)
