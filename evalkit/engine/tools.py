@@ -83,9 +83,11 @@ class _Bench:
             trace.result = cut
 
         async def execute() -> ExecResult:
-            return await site.sandbox.exec(
+            done = await site.sandbox.exec(
                 command, user=site.user, stdin=stdin, timeout_s=site.settings.timeout_s, on_cut=keep
             )
+            keep(done)  # a limit may come while a fault looks around
+            return done
 
         seen = (
             Seen(await execute())

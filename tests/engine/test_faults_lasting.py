@@ -119,6 +119,13 @@ def test_what_fails_for_another_reason_while_the_disk_is_full_does_not_show_it(p
     assert trial.faults_fired == 0
 
 
+def test_a_failure_that_the_tool_settings_hide_does_not_show_it(play_faulted):
+    lines = [WRITE, "true export; (echo more > spool/other) 2>/dev/null", "echo done > out"]
+    trial, steps = play_faulted(DISK, *lines, settings='exit_codes = "never"\n')["full"]
+    assert [(act.exit_code, act.fault_id) for act in acts_of(steps)] == [(0, None), (1, None), (0, None)]
+    assert trial.faults_fired == 0
+
+
 def test_nothing_shows_the_fault_once_the_space_is_back(play_faulted):
     complains = "echo more > spool/other; echo 'No space left on device' >&2; exit 1"
     _, steps = play_faulted(DISK, WRITE, WRITE, "rm spool/cache.tmp", complains, complains)["full"]

@@ -21,7 +21,8 @@ DISK_BYTES = 8 * 1024 * 1024
 FILLER = "cache.tmp"
 """The file that fills it, or one of a name that nobody can guess where that is taken. Who removes it frees the disk."""
 _NO_SPACE = re.compile(
-    r"no space left|\benospc\b|disk quota exceeded|(?:disk|device|drive|volume|file ?system) (?:is )?full"
+    r"no space left|\benospc\b|\berr(?:no|code):? 28\b|quota exceeded"
+    r"|(?:disk|device|drive|volume|file ?system) (?:is )?full\b"
     r"|(?:not enough|insufficient|out of) (?:free )?(?:disk |storage )?space",
     re.IGNORECASE,
 )
@@ -44,7 +45,7 @@ _LOOK = r"""
 cd FOLDER || exit 2
 df -P -k . 2>/dev/null | { read -r titles; read -r line; printf '%s\n' "$line"; }
 ls -lidn -- FILLER 2>/dev/null || echo
-{ ls -lidnc --full-time . && ls -liAncR --full-time .; } 2>/dev/null || { ls -lidnc .; ls -liAncR .; } 2>/dev/null
+find . -xdev -exec stat -c '%i %s %z %n' {} + 2>/dev/null || { ls -lidnc .; ls -liAncR .; } 2>/dev/null
 """
 
 
