@@ -69,6 +69,12 @@ def test_a_complaint_on_stdout_may_be_an_old_one():
     assert met(1, touched=False, out=SAYS)
 
 
+def test_a_vague_complaint_counts_where_the_call_failed_or_touched_the_disk():
+    assert met(0, err="sh: 1: echo: echo: I/O error")
+    assert not met(0, touched=False, err="sh: 1: echo: echo: I/O error")
+    assert not met(0, before=ROOM, after=ROOM, err="sh: 1: echo: echo: I/O error")
+
+
 def test_what_the_model_cannot_see_does_not_count():
     hidden = {"errors": "terse", "exit_codes": "never"}
     assert met(err=SAYS, **hidden)  # it sees that something failed

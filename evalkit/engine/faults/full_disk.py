@@ -26,6 +26,8 @@ _NO_SPACE = re.compile(
     r"|(?:not enough|insufficient|out of) (?:free )?(?:disk |storage )?space",
     re.IGNORECASE,
 )
+_VAGUE = re.compile(r"\bwrite error\b|\bi/o error\b|input/output error", re.IGNORECASE)
+"""As some shells word it."""
 
 # The file is made new, whatever the agent has put there: no link is followed, and nothing of its own written to.
 _FILL = r"""
@@ -186,9 +188,8 @@ def ran_out(
     touched = None not in {before.touched, after.touched} and before.touched != after.touched
     if failed and touched and after.free == 0 and is_seen(result, settings):
         return True
-    said = _NO_SPACE.search(result.stderr.text) or (
-        (failed or touched) and _NO_SPACE.search(result.stdout.text)
-    )
+    out, err = result.stdout.text, result.stderr.text
+    said = _NO_SPACE.search(err) or ((failed or touched) and (_NO_SPACE.search(out) or _VAGUE.search(err)))
     if not said or not (held or before.free == 0 or after.free == 0):
         return False
     return is_seen(result, settings) or _NO_SPACE.search(observe(result, settings)) is not None
