@@ -16,8 +16,8 @@ from inspect_ai.tool import Tool
 
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.attempts import model_config
-from evalkit.engine.faults.lasting import Site
 from evalkit.engine.faults.own_tools import through
+from evalkit.engine.faults.site import Site
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.loop import LoopInput, Outcome
 from evalkit.engine.loops import run_loop
@@ -28,6 +28,7 @@ from evalkit.engine.tools import agent_tools
 from evalkit.errors import ModelError, TaskError
 from evalkit.grading.delivering import collect, take_deliverables
 from evalkit.grading.grader import Grading, grade, tests_digest
+from evalkit.grading.in_place import as_the_agent_left_it
 from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
 from evalkit.grading.verdict import Verdict
@@ -150,6 +151,13 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
     return Outcome("time_limit")
 
 
+async def _rest(given: TrialParts) -> None:
+    """A grader that works where the agent did is not struck."""
+    if (injector := given.ledger.injector) is not None:
+        async with as_the_agent_left_it(given.sandbox):
+            await injector.rest(Site(given.sandbox, given.planned.agent.tool_settings))
+
+
 def _strike(given: TrialParts) -> Callable[[Sequence[Tool]], Sequence[Tool]] | None:
     injector = given.ledger.injector
     if injector is None:
@@ -192,6 +200,8 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     task, sandbox, recorder = given.planned.task, given.sandbox, given.recorder
     mode = stage.verifier.mode
     given.ledger.grader_digest = tests_digest(task)
+    if mode != "sealed" and not goes_on:
+        await _rest(given)
     for command, how in (await collect(task, stage, sandbox)).items():
         recorder.event("error", canonical_json({"not_collected": command, "reason": how}))
     halted = mode == "snapshot" or (mode == "sealed" and not goes_on)

@@ -13,7 +13,7 @@ from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParam, ToolParams
 
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.injector import Injector
-from evalkit.engine.faults.lasting import Site
+from evalkit.engine.faults.site import Site
 from evalkit.engine.faults.strike import Seen, Strike
 from evalkit.engine.observation import observe
 from evalkit.engine.tool_settings import ToolSettings
@@ -86,9 +86,11 @@ class _Bench:
             trace.strike = strike
 
         async def execute() -> ExecResult:
-            return await site.sandbox.exec(
+            done = await site.sandbox.exec(
                 command, user=site.user, stdin=stdin, timeout_s=site.settings.timeout_s, on_cut=keep
             )
+            keep(done)  # a limit may come while a fault looks around
+            return done
 
         seen = (
             Seen(await execute())

@@ -58,7 +58,7 @@ async def take_deliverables(
         halted = True
         await sandbox.halt()
         taken = await _take(stage.artifact_paths, sandbox, store)
-    kept = tuple(one for one in taken.deliverables if not _excluded(task, stage, one.path))
+    kept = tuple(one for one in taken.deliverables if not is_left_out(task, stage, one.path))
     return Taken(kept, taken.refused, halted)
 
 
@@ -77,7 +77,7 @@ async def _take(paths: Sequence[str], sandbox: Sandbox, store: ArtifactStore) ->
     return Taken(tuple(taken), refused)
 
 
-def _excluded(task: Task, stage: Stage, path: str) -> bool:
+def is_left_out(task: Task, stage: Stage, path: str) -> bool:
     """Whether every artifact that this path lies in leaves it out; grading.keep leaves nothing out."""
     kept = task.settings.grading.keep if task.settings.grading else ()
     if any(path == one or path.startswith(f"{one}/") for one in kept):

@@ -60,6 +60,18 @@ TASKS: dict[str, dict[str, str]] = {
         "solution/solve.sh": "# step: Serve.\nsleep 300 & echo served\n# step: Write.\necho done > out\n",
     },
 }
+FULL: dict[str, str] = {
+    "task.toml": f"""{SNAPSHOT.replace("snapshot", "sealed")}
+[[metadata.evalkit.faults]]
+id = "full"
+kind = "disk_full"
+path = "/app/spool"
+when = {{ matches = "export" }}
+""",
+    "solution/solve.sh": "# step: Export.\nmkdir -p spool; [ ! -e tried ] || { sleep 3; rm -f spool/*; }; touch tried\n"
+    "echo export > spool/a\n# step: Write.\necho done > out\n",
+}
+"""A task whose disk is full, and whose solution waits before it frees space."""
 
 DIFFERS = {
     # identity: of the run, of the attempt, of the machine
@@ -230,6 +242,44 @@ def test_a_run_that_is_interrupted_at_any_moment_leaves_nothing_and_ends_as_if_i
     check_folder(run)
     check_attempts(run, [interrupted])
     assert contents(run) == whole.contents
+
+
+def test_a_run_that_is_killed_while_a_disk_is_full_leaves_no_disk_and_meets_the_fault_again(
+    sandbox_kind, scratch, evalkit, make_suite, folder
+):
+    make_suite(folder / "suite", {"full": FULL})
+    run, mounts = folder / "run", mounted()
+    running = evalkit("run", "suite", "--out", "run", "--sandbox", sandbox_kind, "--max-trials", "1")
+    struck = until_struck(run)
+    killed = Killed(running, run, 0.1)
+    assert "No space left on device" in struck
+    resumed = evalkit("resume", "run")
+    assert resumed.wait() == 0, resumed.err
+    check_nothing_runs(run, scratch, [killed])
+    assert mounted() <= mounts
+    rows = {trial.variant: trial for trial in load(run).rows()}
+    assert {name: (row.status, row.faults_fired) for name, row in rows.items()} == {
+        "clean": ("passed", 0),
+        "full": ("passed", 1),
+    }
+    assert rows["full"].attempt == 2
+
+
+def until_struck(run: Path) -> str:
+    """The journal of the trial whose disk is full, once it has a call that was struck."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        for journal in (run / "journal").glob("*.full.*.jsonl"):
+            if '"strike' in (text := journal.read_text()):
+                return text
+        time.sleep(0.02)
+    pytest.fail("no call was struck")
+
+
+def mounted() -> set[str]:
+    """Where something of a task's own could be mounted on this machine."""
+    places = (line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines())
+    return {place for place in places if "spool" in place}
 
 
 def check_readable(run: Path, *killed: Killed) -> None:

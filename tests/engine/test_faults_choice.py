@@ -191,18 +191,3 @@ def test_a_wait_that_outlasts_the_agents_time_is_warned_about(warned, own, flags
     warnings = warned(own=own, **flags)
     assert [any(part in one for one in warnings) for part in said] == [True] * len(said)
     assert len(warnings) == len(said)
-
-
-@pytest.mark.parametrize(
-    ("path", "why"),
-    [
-        ("/app", "the working directory /app lies in it"),
-        ("/app/out", "/app/out, which is graded, lies in it"),
-        ("/logs/x", "the sandbox needs it"),
-        ("/", "the sandbox needs it"),
-    ],
-)
-def test_a_disk_that_holds_what_is_needed_cannot_be_full(planned, path, why):
-    fault = f'\n[[metadata.evalkit.faults]]\nid = "full"\nkind = "disk_full"\npath = "{path}"\n'
-    with pytest.raises(ConfigError, match=why):
-        planned(own=fault)

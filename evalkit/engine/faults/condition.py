@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalkit.engine.faults.lasting import Site
+from evalkit.engine.faults.site import Site
 
 UNTIL_S = 30.0
 """A line that takes longer than this does not hold."""

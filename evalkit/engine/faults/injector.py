@@ -16,8 +16,9 @@ from evalkit.engine.faults import refusal
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.condition import ask
 from evalkit.engine.faults.falsehood import falsehood, nothing_to_do
-from evalkit.engine.faults.lasting import Lasting, Site, lasting
+from evalkit.engine.faults.lasting import Lasting, lasting
 from evalkit.engine.faults.schedule import Schedule
+from evalkit.engine.faults.site import Site
 from evalkit.engine.faults.strike import Seen, Strike
 from evalkit.engine.observation import observe
 from evalkit.engine.recorder import Stopwatch
@@ -85,6 +86,11 @@ class Injector:
         self._remember(called, result)
         return Seen(result)
 
+    async def rest(self, site: Site) -> None:
+        """Put right what can be put right, before somebody else than the agent works there."""
+        if self._lasting is not None:
+            await self._lasting.end(site)
+
     async def _is_due(self, called: Called, site: Site) -> bool:
         async def holds(line: str) -> bool:
             answer = await ask(line, site)
@@ -115,9 +121,9 @@ class Injector:
             if self._schedule.until_held:
                 await real.end(site)
             await real.before(site, due=due)
-        result = self._with_late(await run())
-        visible = real.shows(result, site.settings)
+        result = real.aside.told(self._with_late(await run()))
         with self._off_the_clock():
+            visible = await real.shows(site, result)
             began = await real.after(site, due=due)
         if began:
             self._schedule.struck()

@@ -15,8 +15,8 @@ from inspect_ai.tool import Tool, ToolDef, ToolError
 
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.injector import Injector
-from evalkit.engine.faults.lasting import Site
 from evalkit.engine.faults.refusal import message
+from evalkit.engine.faults.site import Site
 from evalkit.engine.faults.strike import Seen, Strike
 from evalkit.engine.traces import own_call_trace
 from evalkit.sandbox.protocol import Captured, ExecResult
