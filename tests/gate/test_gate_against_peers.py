@@ -57,7 +57,9 @@ def test_of_single_outcomes_a_sign_flip_test_is_mcnemars_exact_one(peer, a, b):
     ours = sign_flip_p(b.astype(float) - a.astype(float))
     only_a, only_b = int((a & ~b).sum()), int((b & ~a).sum())
     table = [[0, only_a], [only_b, 0]]
-    assert ours == pytest.approx(peer("statsmodels.stats.contingency_tables").mcnemar(table, exact=True).pvalue)
+    assert ours == pytest.approx(
+        peer("statsmodels.stats.contingency_tables").mcnemar(table, exact=True).pvalue
+    )
     assert ours == pytest.approx(peer("deltagate.mcnemar").mcnemar_test(only_a, only_b, exact=True).p_value)
     assert ours == pytest.approx(peer("paired_eval.claim_eval").mcnemar_exact(only_a, only_b))
 

@@ -48,7 +48,7 @@ def test_builds_in_which_nothing_changed_are_stopped_as_rarely_as_designed(own, 
 
 @pytest.mark.parametrize(("own", "expected"), list(zip(DESIGNS, DROPPED, strict=True)), ids=str)
 def test_a_drop_of_10_points_is_found_as_often_as_designed(own, expected):
-    """The figures are rounded, and how a drop is spread over tasks is ours: each task's rate falls by the same factor."""
+    """The figures are rounded; how a drop is spread over tasks is ours, each task's rate falls by the same factor."""
     assert stopped(*own, drop=0.1) == pytest.approx(expected, abs=0.03 + error(expected))
 
 
