@@ -27,7 +27,11 @@ def gate(
     ] = None,
     format_: Annotated[
         list[str] | None,
-        typer.Option("--format", help="text, json, junit, markdown or sarif. [text]", metavar="WORD,..."),
+        typer.Option(
+            "--format",
+            help="text, json, junit, markdown or sarif. [text; all with --out]",
+            metavar="WORD,...",
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write every format but text to files in here.", metavar="DIR")
@@ -53,7 +57,7 @@ def gate(
 
     formats = wanted_formats(split(format_, "--format"), out)
     verdict = judge(_case(run, baseline, policy, map_ or []))
-    deliver(verdict, formats, out=out, github=github)
+    deliver(verdict, formats, out=out, github=github, strict=strict)
     raise typer.Exit(verdict.exit_code(strict=strict))
 
 

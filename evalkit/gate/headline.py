@@ -37,13 +37,9 @@ def _reasons(verdict: Verdict) -> Iterator[str]:
             if told:
                 yield f"{prefix}{told}"
             continue
-        for part in (*own.zero, *own.metrics):
+        for part in (*own.zero, *own.metrics, *own.required):
             if part.outcome == verdict.outcome:
                 yield f"{prefix}{part.reason}"
-        for one in own.required:
-            if one.outcome == verdict.outcome:
-                asked = f"{one.share.numerator} of {one.share.denominator}"
-                yield f"{prefix}{one.task} passed {one.passed} of {one.scored} times, and {asked} is asked for"
 
 
 def _all_well(own: AgentVerdict) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evalkit.gate.figures import amount_text, change_text, detectable_text, limit_text, p_text
+from evalkit.gate.hostile_text import one_line
 from evalkit.gate.verdict import AgentVerdict, MetricVerdict, SideFacts, TaskOutcome, Verdict
 
 _TASKS_SHOWN = 5
@@ -16,7 +17,7 @@ _TASKS_SHOWN = 5
 
 def as_text(verdict: Verdict) -> str:
     """The verdict in lines of at most about 100 characters, where names are not longer."""
-    return "\n".join(_lines(verdict)) + "\n"
+    return "\n".join(map(one_line, _lines(verdict))) + "\n"
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:

@@ -103,6 +103,12 @@ class RequiredVerdict:
     scored: int
     outcome: Outcome
 
+    @property
+    def reason(self) -> str:
+        """In one sentence, with figures."""
+        asked = f"{self.share.numerator} of {self.share.denominator}"
+        return f"{self.task} passed {self.passed} of {self.scored} times, and {asked} is asked for"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroEvent:
@@ -142,6 +148,11 @@ class AgentVerdict:
     metrics: tuple[MetricVerdict, ...] = ()
     zero: tuple[ZeroVerdict, ...] = ()
     required: tuple[RequiredVerdict, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """The most serious one of its parts."""
+        return worst([part.outcome for parts in (self.metrics, self.zero, self.required) for part in parts])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
