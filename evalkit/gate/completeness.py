@@ -13,6 +13,7 @@ from evalkit.gate.policy import GatePolicy
 from evalkit.gate.side import PlannedKey, Side, planned_key
 from evalkit.gate.verdict import Problem
 from evalkit.scoring.scored_trials import Unit
+from evalkit.scoring.unreadable import Unreadable
 
 _SHOWN = 3
 
@@ -49,8 +50,10 @@ def problems_of_scores(own: Gated, candidate: Side, baseline: Side) -> Iterator[
     if own.scorer is None:
         return
     for what, told in (("versions", "version of the scorer"), ("references", "reference costs")):
+        if not (_has(candidate, own) and _has(baseline, own)):
+            continue
         ours, theirs = (_of(side, own, what) for side in (candidate, baseline))
-        if ours and theirs and ours != theirs:
+        if ours != theirs:
             words = (
                 f" ({', '.join(sorted(theirs))}, now {', '.join(sorted(ours))})" if what == "versions" else ""
             )
@@ -124,6 +127,22 @@ def _suites(side: Side) -> dict[str, set[str | None]]:
     for trial in side.scored.trials:
         found[trial.suite].add(trial.suite_digest)
     return found
+
+
+def unreadable_problems(role: str, rules: Sequence[Gated], found: Sequence[Unreadable]) -> Iterator[Problem]:
+    """Gated metrics of a side whose stored scores are none that they can have."""
+    gated = {(rule.scorer, name): rule for rule in rules for name in rule.sources}
+    for one in found:
+        if (one.scorer, one.metric) in gated:
+            yield Problem(
+                what=f"{one.scores} of {_count(one.known, 'score')} of {one.metric} in the {role} cannot be read: "
+                f"{one.problem}",
+                hint="Compute them again: evalkit score RUN" if role == "candidate" else _again(role),
+            )
+
+
+def _has(side: Side, own: Gated) -> bool:
+    return all((own.scorer or "", name) in side.scored.columns for name in own.sources)
 
 
 def _of(side: Side, own: Gated, what: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from evalkit.gate.completeness import (
     problems_of_scores,
     problems_of_side,
     suite_problems,
+    unreadable_problems,
 )
 from evalkit.gate.gated import Declared, Gated, gated
 from evalkit.gate.headline import with_words
@@ -36,6 +38,7 @@ from evalkit.scoring.agent_match import AgentMatch, match_agents
 from evalkit.scoring.agent_settings import changes
 from evalkit.scoring.arm import arm_of
 from evalkit.scoring.scored_trials import Unit
+from evalkit.scoring.unreadable import Unreadable, readable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +69,18 @@ class _Pair:
 
 def judge(case: Case) -> Verdict:
     """Judge. Raises ConfigError for a policy line that no scorer or task fits."""
-    rules = [gated(rule, case.declared, (case.candidate, case.baseline)) for rule in case.policy.metrics]
+    candidate, lost_a = _readable(case.candidate, case.declared)
+    baseline, lost_b = _readable(case.baseline, case.declared)
+    case = dataclasses.replace(case, candidate=candidate, baseline=baseline)
+    rules = [gated(rule, case.declared, (candidate, baseline)) for rule in case.policy.metrics]
     scorers = {rule.name: find_scorer(rule, case.declared) for rule in case.policy.zero_tolerance}
     problems = [
-        *problems_of_side(case.candidate, "candidate", case.policy),
-        *problems_of_side(case.baseline, "baseline", case.policy),
+        *problems_of_side(candidate, "candidate", case.policy),
+        *problems_of_side(baseline, "baseline", case.policy),
+        *unreadable_problems("candidate", rules, lost_a),
+        *unreadable_problems("baseline", rules, lost_b),
     ]
-    warnings: list[str] = [
+    warnings = [
         f"{name} is not measured: no scorer that is found here gives it"
         for name, own in scorers.items()
         if own is None
@@ -97,6 +105,12 @@ def judge(case: Case) -> Verdict:
             warnings=tuple(warnings),
         )
     )
+
+
+def _readable(side: Side, declared: Declared) -> tuple[Side, tuple[Unreadable, ...]]:
+    """A side without the metrics that cannot be read, and which these are."""
+    scored, lost = readable(side.scored, declared)
+    return dataclasses.replace(side, scored=scored), lost
 
 
 def _pairs(case: Case, problems: list[Problem], warnings: list[str]) -> list[_Pair]:

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from evalkit.errors import ConfigError
 from evalkit.trajectory.reader import Run
+from evalkit.trajectory.trial import Status
 
 Unit = tuple[str, str, str]
 """What epochs are averaged over: suite, task and variant. In statistics, the task is the unit."""
@@ -166,8 +167,17 @@ def _light_trials(run: Run) -> list[LightTrial]:
     columns = {name: rows.column(name).to_pylist() for name in _TRIAL_COLUMNS}
     columns["skills"] = [tuple(skills or ()) for skills in columns["skills"]]
     columns["variant"] = [variant or "clean" for variant in columns["variant"]]
+    _check_trials(columns, f"{run.path}/trials")
     trials = [LightTrial(*row) for row in zip(*columns.values(), strict=True)]
     return sorted(trials, key=lambda trial: (trial.unit, trial.agent, trial.epoch, trial.trial_id))
+
+
+def _check_trials(columns: Mapping[str, Sequence[Any]], where: str) -> None:
+    for name in ("trial_id", "suite", "task_id", "epoch", "agent", "status"):
+        if None in columns[name]:
+            raise ConfigError(f"damaged: a trial has no {name}", where=where)
+    if unknown := set(columns["status"]) - set(get_args(Status)):
+        raise ConfigError(f"damaged: {min(unknown)!r} is no status of a trial", where=where)
 
 
 class _ScoreReader:

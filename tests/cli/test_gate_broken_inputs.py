@@ -156,8 +156,8 @@ def with_value(name, place, value):
         (
             "trials",
             rewrite(lambda table: pa.concat_tables([table, table.slice(0, 1)])),
-            NOT_COMPARABLE,
-            "there twice",
+            USAGE,
+            "Move one of the two files out of the run",
         ),
         ("trials", with_value("status", 0, "solved"), USAGE, "solved"),
         ("trials", with_value("agent", 0, None), USAGE, "agent"),
@@ -200,7 +200,10 @@ def test_places_that_are_no_run(gate, folder):
         ("", "not JSON"),
         ("{", "not JSON"),
         ("[]", "no JSON object"),
-        ('{"schema_version": 999, "run_id": "r", "created_at": "2026-01-01T00:00:00+00:00"}', "newer"),
+        (
+            '{"schema_version": 999, "run_id": "r", "created_at": "2026-01-01T00:00:00+00:00"}',
+            "schema version 999",
+        ),
     ],
 )
 def test_a_run_whose_description_is_damaged(gate, candidate, tmp_path, text, told):
@@ -282,7 +285,7 @@ EDITS = {
     "out-of-range": (
         lambda data: of(data["tasks"][0]["scores"], **{"success/success": [7]}),
         NOT_COMPARABLE,
-        "is out of its range",
+        "success in the baseline cannot be read",
     ),
 }
 
