@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,6 +41,12 @@ def gate(
     github: Annotated[
         bool, typer.Option("--github", help="Write annotations, and the summary of a GitHub Actions step.")
     ] = False,
+    comment_key: Annotated[
+        str | None,
+        typer.Option(
+            help="Marks the Markdown, to find a comment again. [policy and baseline]", metavar="TEXT"
+        ),
+    ] = None,
     map_: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,7 +64,7 @@ def gate(
 
     formats = wanted_formats(split(format_, "--format"), out)
     verdict = judge(_case(run, baseline, policy, map_ or []))
-    deliver(verdict, formats, out=out, github=github, strict=strict)
+    deliver(verdict, formats, out=out, github=github, strict=strict, key=comment_key)
     raise typer.Exit(verdict.exit_code(strict=strict))
 
 
@@ -95,5 +102,8 @@ def _case(run: str, baseline: str | None, policy: Path | None, mapped: list[str]
 
 
 def _default(project: Project, name: str | None) -> str | None:
-    """A file of evalkit.toml, which is relative to the project; git:REF:PATH is taken as it is."""
-    return name if name is None or name.startswith("git:") else str(project.file(name))
+    """A file of evalkit.toml, which is relative to the project; git:REF:PATH is taken as it is.
+
+    As a path from here, so that what is printed and written does not tell where the project lies.
+    """
+    return name if name is None or name.startswith("git:") else os.path.relpath(project.file(name))

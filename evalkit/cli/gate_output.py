@@ -38,16 +38,23 @@ def wanted_formats(given: Sequence[str], out: Path | None) -> tuple[str, ...]:
 
 
 def deliver(
-    verdict: Verdict, formats: Sequence[str], *, out: Path | None, github: bool, strict: bool
+    verdict: Verdict,
+    formats: Sequence[str],
+    *,
+    out: Path | None,
+    github: bool,
+    strict: bool,
+    key: str | None = None,
 ) -> None:
     """Print what is to be printed, and write what is to be written.
 
     Without a folder the one format is printed; with one, text is printed and all others become files. For GitHub the
-    annotations go where text goes, and to standard error where a format for programs is printed.
+    annotations go where text goes, and to standard error where a format for programs is printed. `key` marks the
+    Markdown.
     """
     printed = "text" if out is not None else formats[0]
     is_text = printed == "text"
-    text = _rendered(verdict, printed, strict=strict)
+    text = _rendered(verdict, printed, strict=strict, key=key)
     if is_text and (github or os.environ.get("GITHUB_ACTIONS") == "true"):
         from evalkit.gate.github_output import without_commands
 
@@ -61,11 +68,15 @@ def deliver(
     if out is not None:
         _write(
             out,
-            {_FILES[name]: _rendered(verdict, name, strict=strict) for name in formats if name != "text"},
+            {
+                _FILES[name]: _rendered(verdict, name, strict=strict, key=key)
+                for name in formats
+                if name != "text"
+            },
         )
 
 
-def _rendered(verdict: Verdict, name: str, *, strict: bool) -> str:
+def _rendered(verdict: Verdict, name: str, *, strict: bool, key: str | None) -> str:
     match name:
         case "json":
             from evalkit.gate.json_output import as_json
@@ -78,7 +89,7 @@ def _rendered(verdict: Verdict, name: str, *, strict: bool) -> str:
         case "markdown":
             from evalkit.gate.markdown_output import as_markdown
 
-            return as_markdown(verdict, strict=strict)
+            return as_markdown(verdict, strict=strict, key=key)
         case "sarif":
             from evalkit.gate.sarif_output import as_sarif
 
@@ -86,7 +97,7 @@ def _rendered(verdict: Verdict, name: str, *, strict: bool) -> str:
         case _:
             from evalkit.gate.text_output import as_text
 
-            return as_text(verdict)
+            return as_text(verdict, strict=strict)
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:

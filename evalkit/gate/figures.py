@@ -23,6 +23,18 @@ def change_text(own: MetricVerdict, value: float | None) -> str:
     return f"{100 * value:+.1f} points" if own.is_share else f"{value:+.4g}"
 
 
+def interval_text(own: MetricVerdict) -> str:
+    """`-3.1 [-9.0, +2.9] points`: the change, and where that of further tasks lies with 90 %; without an interval the
+    change alone."""
+    told = change_text(own, own.difference)
+    if own.low is None or own.high is None or own.difference is None:
+        return told
+    change, low, high = (
+        change_text(own, value).partition(" ") for value in (own.difference, own.low, own.high)
+    )
+    return f"{change[0]} [{low[0]}, {high[0]}]{''.join(change[1:])}"
+
+
 def detectable_text(own: MetricVerdict) -> str:
     """The smallest loss that is found four times of five; `-` for none."""
     if own.detectable is None:

@@ -15,7 +15,7 @@ from typing import Literal
 from evalkit.errors import UsageError
 from evalkit.gate.hostile_text import shown
 from evalkit.gate.markdown_output import LEAST_BYTES, as_markdown
-from evalkit.gate.text_output import newly_passing
+from evalkit.gate.notable_tasks import newly_passing
 from evalkit.gate.verdict import Outcome, Verdict
 
 SUMMARY_BYTES = 2**20 - 1024

@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 
 from evalkit.gate.markdown_sections import ICONS, Section, sections
 from evalkit.gate.markdown_text import command, prose
+from evalkit.gate.rerun import rerun
 from evalkit.gate.verdict import Verdict
 
 COMMENT_BYTES = 65_000
@@ -47,21 +47,9 @@ def as_markdown(
 
 
 def comment_key(verdict: Verdict) -> str:
-    """The same for gates of the same agents, baseline and policy, whatever their verdicts."""
-    agents = sorted(own.baseline for own in verdict.agents)
-    what = json.dumps([verdict.policy.source, verdict.baseline.name, agents])
+    """The same for gates of the same baseline and policy, whatever their verdicts."""
+    what = json.dumps([verdict.policy.source, verdict.baseline.name])
     return hashlib.sha256(what.encode()).hexdigest()[:16]
-
-
-def rerun(verdict: Verdict, *, strict: bool) -> str:
-    """The command that leads to this verdict."""
-    words = ["evalkit", "gate", verdict.candidate.name, "--baseline", verdict.baseline.name]
-    if verdict.policy.source is not None:
-        words += ["--policy", verdict.policy.source]
-    if len(verdict.agents) > 1:
-        for own in verdict.agents:
-            words += ["--map", f"{own.candidate}={own.baseline}"] if own.candidate != own.baseline else []
-    return shlex.join([*words, *(["--strict"] if strict else [])])
 
 
 def _safe_key(key: str) -> str:

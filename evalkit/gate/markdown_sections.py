@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evalkit.gate.figures import amount_text, change_text, detectable_text, limit_text, p_text
 from evalkit.gate.markdown_text import code, command, folded, prose, table
-from evalkit.gate.text_output import flaky, newly_passing, worse
+from evalkit.gate.notable_tasks import flaky, newly_passing, worse
 from evalkit.gate.verdict import (
     ORDER,
     AgentVerdict,

@@ -78,14 +78,14 @@ def _decided(one: Measured, p_holm: float) -> MetricVerdict:
     verdict = _figures(one, p_holm)
     loss = _loss_text(own, verdict)
     if passed:
-        told = f"{loss}; further tasks lose less than {_margin_text(own)}, with 95 %"
+        told = f"{loss}; a {own.rule.noun} of {_margin_text(own)} is ruled out, with 95 %"
         return dataclasses.replace(verdict, outcome="pass", reason=told, tolerable=worse)
     if worse:
         told = f"{loss}; chance alone does that in {_percent(p_holm)} of comparisons"
         return dataclasses.replace(verdict, outcome="regressed", reason=told)
     needed = _needed(scaled, own.margin)
     told = (
-        f"{loss}; {verdict.n} tasks cannot rule out that further ones lose {_amount(own, -one.bound)}, "
+        f"{loss}; {verdict.n} tasks cannot rule out a {own.rule.noun} of {_amount(own, -one.bound)}, "
         f"and {_margin_text(own)} are allowed"
     )
     return dataclasses.replace(verdict, reason=told, needed=needed)

@@ -31,6 +31,11 @@ class MetricRule:
         """`success`, or with the arm where it is not the clean one: `success (faulted)`."""
         return self.name if self.arm == "clean" else f"{self.name} ({self.arm})"
 
+    @property
+    def noun(self) -> str:
+        """What getting worse is called."""
+        return "growth" if self.kind == "ratio" else self.kind
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroRule:

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evalkit.gate.figures import amount_text, change_text, detectable_text, limit_text, p_text
+from evalkit.gate.figures import amount_text, change_text, detectable_text, interval_text, limit_text, p_text
 from evalkit.gate.hostile_text import one_line
+from evalkit.gate.notable_tasks import flaky, newly_passing, worse
+from evalkit.gate.rerun import rerun
 from evalkit.gate.verdict import AgentVerdict, MetricVerdict, SideFacts, TaskOutcome, Verdict
 
 _TASKS_SHOWN = 5
 
 
-def as_text(verdict: Verdict) -> str:
-    """The verdict in lines of at most about 100 characters, where names are not longer."""
-    return "\n".join(map(one_line, _lines(verdict))) + "\n"
+def as_text(verdict: Verdict, *, strict: bool = False) -> str:
+    """The verdict in lines; a terminal breaks the long ones."""
+    return "\n".join(map(one_line, _lines(verdict, strict=strict))) + "\n"
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
+def _lines(verdict: Verdict, *, strict: bool) -> Iterator[str]:
     yield verdict.headline
     yield verdict.advice
     yield ""
@@ -35,6 +37,8 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     for own in verdict.agents:
         yield ""
         yield from _agent(own)
+    yield ""
+    yield f"again: {rerun(verdict, strict=strict)}"
 
 
 def _side(side: SideFacts) -> str:
@@ -73,12 +77,7 @@ def _metric(own: MetricVerdict) -> Iterator[str]:
     if own.difference is None:
         return
     sides = f"{amount_text(own, own.baseline)} -> {amount_text(own, own.candidate)}"
-    yield (
-        f"    {own.rule.key}: {sides}, {change_text(own, own.difference)} "
-        f"[{change_text(own, own.low)}, {change_text(own, own.high)}] (90 %), {limit_text(own)}, {own.n} tasks"
-        if own.low is not None
-        else f"    {own.rule.key}: {sides}, {limit_text(own)}, {own.n} tasks"
-    )
+    yield f"    {own.rule.key}: {sides}, {interval_text(own)}, {limit_text(own)}, {own.n} tasks"
     told: list[str] = []
     if own.p is not None and own.p_holm is not None:
         told.append(f"p {p_text(own.p)}" + (f", Holm {p_text(own.p_holm)}" if own.p_holm != own.p else ""))
@@ -103,28 +102,6 @@ def _tasks(tasks: Sequence[TaskOutcome]) -> Iterator[str]:
             shown = [f"{own.key} {_passes(own)}" for own in chosen[:_TASKS_SHOWN]]
             more = f" and {len(chosen) - _TASKS_SHOWN} more" if len(chosen) > _TASKS_SHOWN else ""
             yield f"  {title}: {', '.join(shown)}{more}"
-
-
-def worse(tasks: Sequence[TaskOutcome]) -> list[TaskOutcome]:
-    """Those that were passed less often than before, the worst first."""
-    found = [own for own in tasks if not own.known_failing and (own.change or 0) < 0]
-    return sorted(found, key=lambda own: (own.change or 0, own.key))
-
-
-def newly_passing(tasks: Sequence[TaskOutcome]) -> list[TaskOutcome]:
-    """Those that were never passed before, and now are; also where they are known to fail."""
-    return [own for own in tasks if own.baseline_rate == 0 and (own.candidate_rate or 0) > 0]
-
-
-def flaky(tasks: Sequence[TaskOutcome]) -> list[TaskOutcome]:
-    """Those that the candidate passes at times, and did before, about as often."""
-    return [
-        own
-        for own in tasks
-        if own.candidate_rate not in (None, 0, 1)
-        and own.baseline_rate not in (None, 0)
-        and (own.change or 0) >= 0
-    ]
 
 
 def _passes(own: TaskOutcome) -> str:

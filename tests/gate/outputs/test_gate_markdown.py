@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from evalkit.gate.markdown_output import LEAST_BYTES, as_markdown, comment_key, rerun
+from evalkit.gate.markdown_output import LEAST_BYTES, as_markdown, comment_key
 from evalkit.gate.markdown_text import code, prose, table
 from evalkit.gate.policy import GatePolicy
+from evalkit.gate.rerun import rerun
 from evalkit.gate.verdict import Problem
 
 OURS = re.compile(
