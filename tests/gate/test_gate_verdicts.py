@@ -38,10 +38,7 @@ def test_every_fourth_task_that_fails_is_a_regression(side, verdict, only):
 def test_a_few_tasks_cannot_tell_and_say_how_many_would(side, verdict, only):
     found = verdict(side(tasks(16, [1])), side(tasks(16, [1])))
     assert (found.outcome, found.exit_code(), found.exit_code(strict=True)) == ("inconclusive", 0, 4)
-    assert (
-        "16 tasks cannot rule out a drop of 17.1 points, and 5 points are allowed"
-        in found.headline
-    )
+    assert "16 tasks cannot rule out a drop of 17.1 points, and 5 points are allowed" in found.headline
     assert only(found).needed == 59
     assert "about 59 tasks would decide" in found.advice
 

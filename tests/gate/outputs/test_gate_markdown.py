@@ -75,12 +75,11 @@ def test_the_key_stays_while_the_verdict_changes(build):
     )
 
 
-@pytest.mark.parametrize("other", ["policy", "baseline", "agent"])
+@pytest.mark.parametrize("other", ["policy", "baseline"])
 def test_another_gate_has_another_key(build, other):
     changed = {
         "policy": build.verdict(build.agent(), policy=GatePolicy(source="gate.toml")),
         "baseline": build.verdict(build.agent(), baseline=build.side("runs/older")),
-        "agent": build.verdict(build.agent("another")),
     }[other]
     assert comment_key(changed) != comment_key(build.of("pass"))
 
