@@ -28,7 +28,7 @@ test: $(READY)  ## the whole test suite
 
 # A second environment, because Inspect knows a package by where it is installed; what .venv has, it sees there.
 MORE := build/packages
-test-packages: $(READY)  ## the tests that need inspect-evals, mcp and schemas of files
+test-packages: $(READY)  ## the tests that need inspect-evals, mcp, schemas, and other implementations
 ifdef UV
 	uv venv --quiet --clear --python $(BIN)/python $(MORE)
 	uv pip install --quiet --python $(MORE)/bin/python --no-deps --require-hashes -r tests/packages.txt
@@ -40,7 +40,7 @@ endif
 	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 	  > "$$($(MORE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/beside.pth"
 	$(MORE)/bin/python -m pytest tests/engine/test_inspect_evals.py tests/engine/test_mcp.py \
-	  tests/gate/outputs/test_gate_schemas.py
+	  tests/gate/outputs/test_gate_schemas.py tests/gate/test_gate_against_peers.py
 
 check: $(READY)  ## format, lint, types, import rules, docs
 	$(BIN)/ruff format --check .

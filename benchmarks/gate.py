@@ -24,13 +24,18 @@ from figures import Figure, figure, show
 from evalkit.project import find_project
 from evalkit.scoring.registry import find_scorers
 from evalkit.scoring.running import score_run
-from evalkit.trajectory.compaction import compact
+from evalkit.trajectory.layout import compact_name
 from evalkit.trajectory.manifest import PlannedRow, RunManifest, SuiteEntry
-from evalkit.trajectory.step import Act, Prompt, Think
+from evalkit.trajectory.parquet import write_parquet
+from evalkit.trajectory.rows import steps_table, trials_table
+from evalkit.trajectory.schema import STEPS, TRIALS
+from evalkit.trajectory.step import Act, Prompt, Step, Think
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
 
 EPOCHS = 10
+SIZES = (20, 200, 2_000)
+"""Tasks."""
 ROUNDS = 5
 AIM_MS = 1_000
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -50,50 +55,52 @@ for table in ("trials", "scores"):
 
 
 def make_run(folder: Path, tasks: int, seed: int) -> Path:
-    """A finished run in which tasks differ in how hard they are."""
+    """Written as a finished run is, one large file a table; tasks differ in how hard they are."""
     dice = random.Random(seed)
     hard = [random.Random(task).random() for task in range(tasks)]
     keys = [(task, epoch) for task in range(tasks) for epoch in range(1, EPOCHS + 1)]
     planned = tuple(
         PlannedRow(suite="made", task_id=f"t{task:05}", epoch=epoch, agent="a") for task, epoch in keys
     )
-    about = RunManifest(
-        run_id=folder.name, created_at=NOON, suites=(SuiteEntry(name="made", digest="s"),), planned=planned
-    )
+    suites = (SuiteEntry(name="made", digest="s"),)
+    about = RunManifest(run_id=folder.name, created_at=NOON, suites=suites, planned=planned)
     with RunWriter.create(folder, about) as writer:
-        for task, epoch in keys:
-            steps = (
-                Prompt(step=0, role="user", text="Do it."),
-                Think(step=1, output_tokens=100),
-                Act(
-                    step=2,
-                    think_step=1,
-                    call_index=0,
-                    tool="bash",
-                    arguments='{"command": "make"}',
-                    exit_code=int(dice.random() < 0.2),
-                ),
-            )
-            trial = Trial(
-                run_id=about.run_id,
-                trial_id=f"t{task:05}.{epoch}",
-                suite="made",
-                suite_digest="s",
-                task_id=f"t{task:05}",
-                task_digest="d",
-                epoch=epoch,
-                agent="a",
-                status="passed" if dice.random() > hard[task] ** 2 else "failed",
-                reward=1.0,
-                output_tokens=dice.randrange(500, 1_500),
-                tool_calls=1,
-                model_calls=1,
-            )
-            writer.commit(trial, steps)
         writer.finish()
-    compact(folder)
+    trials = [made_trial(about.run_id, task, epoch, hard[task], dice) for task, epoch in keys]
+    steps = (steps_table(trial.trial_id, made_steps(dice)) for trial in trials)
+    write_parquet(folder / "steps" / compact_name(1), STEPS, steps, supersedes="generation <= 1")
+    rows = [trials_table(trials)]
+    write_parquet(folder / "trials" / compact_name(1), TRIALS, rows, supersedes="generation <= 1")
     score_run(folder, find_scorers(find_project(), ["success", "tool_use"]))
     return folder
+
+
+def made_trial(run_id: str, task: int, epoch: int, hard: float, dice: random.Random) -> Trial:
+    return Trial(
+        run_id=run_id,
+        trial_id=f"t{task:05}.{epoch}",
+        suite="made",
+        suite_digest="s",
+        task_id=f"t{task:05}",
+        task_digest="d",
+        epoch=epoch,
+        agent="a",
+        status="passed" if dice.random() > hard**2 else "failed",
+        reward=1.0,
+        output_tokens=dice.randrange(500, 1_500),
+        tool_calls=1,
+        model_calls=1,
+    )
+
+
+def made_steps(dice: random.Random) -> list[Step]:
+    exit_code = int(dice.random() < 0.2)
+    arguments = '{"command": "make"}'
+    return [
+        Prompt(step=0, role="user", text="Do it."),
+        Think(step=1, output_tokens=100),
+        Act(step=2, think_step=1, call_index=0, tool="bash", arguments=arguments, exit_code=exit_code),
+    ]
 
 
 def process(command: Sequence[str], codes: Sequence[int]) -> float:
@@ -128,7 +135,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = [measure(Path(folder), tasks) for tasks in (20, 200, 2_000)]
+        found = [measure(Path(folder), tasks) for tasks in SIZES]
     ratios = {f"{own[0].what} / reading": own[0].median_ms / own[1].median_ms for own in found}
     show("evalkit gate", [one for own in found for one in own], ratios, as_json=asked.json)
 
