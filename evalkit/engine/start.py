@@ -18,7 +18,7 @@ from evalkit.engine.faults.entry import fault_entries
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.needs import check_needs
 from evalkit.engine.own_tools import check_tools
-from evalkit.engine.plan import Planned, PlannedSample, tasks_of
+from evalkit.engine.plan import Planned, PlannedSample, PlannedTrial, tasks_of
 from evalkit.engine.prepare import Prepared
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import now
@@ -189,10 +189,12 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
 def _declared(trial: Planned) -> Mapping[str, Json]:
     """What a task declares that its scores depend on."""
     settings = trial.task.settings
+    weight = trial.suite.weights.get(trial.task.id, 1.0) if isinstance(trial, PlannedTrial) else 1.0
     return {
         "answer": settings.answer,
         "milestones": list(settings.milestones),
         "resource_args": dict(settings.resource_args),
+        **({} if weight == 1 else {"weight": weight}),
     }
 
 

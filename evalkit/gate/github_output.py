@@ -80,6 +80,7 @@ def append_summary(verdict: Verdict, environment: Mapping[str, str], *, strict: 
 
 def _annotations(verdict: Verdict, *, strict: bool) -> Iterator[Annotation]:
     kinds: dict[Outcome, Kind] = {
+        "information": "notice",
         "pass": "notice",
         "inconclusive": "error" if strict else "warning",
         "regressed": "error",
@@ -90,7 +91,7 @@ def _annotations(verdict: Verdict, *, strict: bool) -> Iterator[Annotation]:
         yield Annotation("error", "not comparable", f"{problem.what}\n{problem.hint}")
     for own in verdict.agents:
         for part in (*own.zero, *own.metrics, *own.required):
-            if part.outcome != "pass":
+            if part.outcome not in ("pass", "information"):
                 yield Annotation(kinds[part.outcome], f"{part.outcome}: {own.candidate}", part.reason)
         for metric in own.metrics:
             if metric.tolerable:

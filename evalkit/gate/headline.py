@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from evalkit.gate.verdict import AgentVerdict, Outcome, Verdict
 
 _WORDS: dict[Outcome, str] = {
+    "information": "INFORMATION",
     "pass": "PASS",
     "inconclusive": "INCONCLUSIVE",
     "regressed": "REGRESSED",
@@ -43,19 +44,20 @@ def _reasons(verdict: Verdict) -> Iterator[str]:
 
 
 def _all_well(own: AgentVerdict) -> str:
-    keys = [metric.rule.key for metric in own.metrics]
+    gated = [metric for metric in own.metrics if metric.outcome == "pass"]
+    keys = [metric.rule.key for metric in gated]
     told = (
         f"{', '.join(keys)} {'is' if len(keys) == 1 else 'are'} no worse than allowed"
         if keys
         else "nothing happened that is not tolerated"
     )
-    n = min((metric.n for metric in own.metrics), default=0)
+    n = min((metric.n for metric in gated), default=0)
     return f"{told}, on {n} tasks" if n else told
 
 
 def _advice(verdict: Verdict) -> str:
     match verdict.outcome:
-        case "pass":
+        case "pass" | "information":
             return "This change may go in."
         case "not comparable":
             return (

@@ -18,7 +18,7 @@ from evalkit.gate.completeness import (
 )
 from evalkit.gate.gated import Declared, Gated, gated
 from evalkit.gate.headline import with_words
-from evalkit.gate.metric_verdict import Measured, decide, measure
+from evalkit.gate.metric_verdict import Measured, decide, inform, measure
 from evalkit.gate.pairs import Share, places_of
 from evalkit.gate.policy import GatePolicy
 from evalkit.gate.side import PlannedKey, Side, planned_key
@@ -194,6 +194,7 @@ def _agent_verdicts(
     case: Case, pairs: Sequence[_Pair], rules: Sequence[Gated], scorers: Mapping[str, str | None]
 ) -> tuple[AgentVerdict, ...]:
     found = [[_measured(case, pair, rule) for rule in rules] for pair in pairs]
+    # As how sure each is depends on how many there are, all of all agents are decided together.
     decided = iter(decide([one for own in found for one in own if isinstance(one, Measured)]))
     metrics = [tuple(next(decided) if isinstance(one, Measured) else one for one in own) for own in found]
     return tuple(_agent(case, pair, own, scorers) for pair, own in zip(pairs, metrics, strict=True))
@@ -203,7 +204,12 @@ def _measured(case: Case, pair: _Pair, rule: Gated) -> Measured | MetricVerdict:
     units = [unit for unit in pair.units - pair.known_failing if arm_of(unit[2]) == rule.rule.arm]
     candidate = Share(case.candidate, places_of(case.candidate, pair.candidate, units))
     baseline = Share(case.baseline, places_of(case.baseline, pair.baseline, units))
-    return measure(rule, candidate, baseline, min_tasks=case.policy.min_tasks)
+    found = measure(rule, candidate, baseline, min_tasks=case.policy.min_tasks)
+    models = (case.candidate.settings_of(pair.candidate), case.baseline.settings_of(pair.baseline))
+    is_other = all(models) and models[0].get("model") != models[1].get("model")
+    if rule.metric.unit == "tokens" and is_other and isinstance(found, Measured):
+        return inform(found)
+    return found
 
 
 def _agent(

@@ -91,6 +91,7 @@ def _gate_cases(own: AgentVerdict, *, strict: bool) -> Iterator[_Case]:
 
 def _decided(name: str, outcome: Outcome, message: str, details: str, *, strict: bool) -> _Case:
     results: dict[Outcome, Result | None] = {
+        "information": None,
         "pass": None,
         "regressed": "failure",
         "not comparable": "error",

@@ -25,6 +25,7 @@ _EVENTS_SHOWN = 10
 _PROBLEMS_SHOWN = 20
 _ROWS = 50
 ICONS: dict[Outcome, str] = {
+    "information": "\u2139\ufe0f",
     "pass": "\u2705",
     "inconclusive": "\u26a0\ufe0f",
     "regressed": "\u274c",

@@ -16,7 +16,6 @@ import numpy as np
 from evalkit.gate.gated import Gated
 from evalkit.gate.pairs import Pairs, Share, paired
 from evalkit.gate.verdict import MetricVerdict
-from evalkit.scoring.estimate import mean
 from evalkit.stats.holm import holm
 from evalkit.stats.interval import Numbers
 from evalkit.stats.lower_bound import SHARE, lower_bound, tasks_needed
@@ -54,13 +53,13 @@ def measure(own: Gated, candidate: Share, baseline: Share, *, min_tasks: int) ->
     scaled = own.scaled(pairs.moved)
     if len(scaled) < min_tasks:
         return _few(own, pairs, scaled, min_tasks)
-    bound = lower_bound(scaled, -1.0)
+    bound = lower_bound(scaled, -1.0, weights=pairs.weights)
     return Measured(
         own,
         pairs,
         scaled,
         -1.0 if bound is None else bound,
-        sign_flip_p(scaled, side="less"),
+        sign_flip_p(scaled * pairs.weights, side="less"),
         _worst_case(own, candidate, baseline),
     )
 
@@ -71,10 +70,17 @@ def decide(measured: Sequence[Measured]) -> tuple[MetricVerdict, ...]:
     return tuple(_decided(one, p_holm) for one, p_holm in zip(measured, adjusted, strict=True))
 
 
+def inform(one: Measured) -> MetricVerdict:
+    """A metric that decides nothing, because tokens of different models are no measure of each other."""
+    verdict = _figures(one, None)
+    told = f"{_loss_text(one.own, verdict)}, told only: tokens of another model are no measure of this one's"
+    return dataclasses.replace(verdict, outcome="information", reason=told)
+
+
 def _decided(one: Measured, p_holm: float) -> MetricVerdict:
     own, scaled = one.own, one.scaled
     passed = one.bound > -own.margin
-    worse = p_holm <= SHARE and float(scaled.mean()) < 0
+    worse = p_holm <= SHARE and (one.pairs.mean(scaled) or 0.0) < 0
     verdict = _figures(one, p_holm)
     loss = _loss_text(own, verdict)
     if passed:
@@ -91,11 +97,11 @@ def _decided(one: Measured, p_holm: float) -> MetricVerdict:
     return dataclasses.replace(verdict, reason=told, needed=needed)
 
 
-def _figures(one: Measured, p_holm: float) -> MetricVerdict:
+def _figures(one: Measured, p_holm: float | None) -> MetricVerdict:
     own, scaled = one.own, one.scaled
-    gain = lower_bound(-scaled, -1.0)
+    gain = lower_bound(-scaled, -1.0, weights=one.pairs.weights)
     low, high = sorted((own.told(one.bound), own.told(1.0 if gain is None else -gain)))
-    spread = float(np.std(scaled, ddof=1)) if len(scaled) > 1 else 0.0
+    spread = float(np.std(scaled * one.pairs.weights, ddof=1)) if len(scaled) > 1 else 0.0
     found = _POWER * spread / math.sqrt(len(scaled))
     return MetricVerdict(
         rule=own.rule,
@@ -103,8 +109,8 @@ def _figures(one: Measured, p_holm: float) -> MetricVerdict:
         reason="",
         n=len(scaled),
         unit=own.metric.unit,
-        baseline=_side(own, one.pairs.baseline),
-        candidate=_side(own, one.pairs.candidate),
+        baseline=_side(own, one.pairs, one.pairs.baseline),
+        candidate=_side(own, one.pairs, one.pairs.candidate),
         difference=_difference(own, one.pairs),
         low=low,
         high=high,
@@ -126,8 +132,8 @@ def _few(own: Gated, pairs: Pairs, scaled: Numbers, min_tasks: int) -> MetricVer
         reason=told,
         n=n,
         unit=own.metric.unit,
-        baseline=_side(own, pairs.baseline),
-        candidate=_side(own, pairs.candidate),
+        baseline=_side(own, pairs, pairs.baseline),
+        candidate=_side(own, pairs, pairs.candidate),
         difference=_difference(own, pairs),
         needed=max(min_tasks, tasks_needed(own.margin)),
     )
@@ -135,15 +141,15 @@ def _few(own: Gated, pairs: Pairs, scaled: Numbers, min_tasks: int) -> MetricVer
 
 def _difference(own: Gated, pairs: Pairs) -> float | None:
     """Candidate - baseline; of a ratio the geometric change, without any cut."""
-    middle = mean(pairs.moved) if len(pairs.tasks) else None
+    middle = pairs.mean(pairs.moved)
     if middle is None:
         return None
     return math.expm1(middle) if own.is_log else middle + 0.0
 
 
-def _side(own: Gated, values: Numbers) -> float | None:
+def _side(own: Gated, pairs: Pairs, values: Numbers) -> float | None:
     """The mean over tasks; of logarithms the geometric one."""
-    middle = mean(values) if len(values) else None
+    middle = pairs.mean(values)
     if middle is None or not own.is_log:
         return middle
     return own.amount(middle)

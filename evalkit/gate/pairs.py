@@ -10,6 +10,7 @@ import numpy as np
 from evalkit.gate.gated import Gated
 from evalkit.gate.side import Side
 from evalkit.scoring.difference import named, shared, steps
+from evalkit.scoring.estimate import mean
 from evalkit.scoring.per_task import Means, Places, Ratios
 from evalkit.scoring.scored_trials import Unit
 from evalkit.stats.interval import Numbers
@@ -33,10 +34,16 @@ class Pairs:
     tasks: tuple[TaskKey, ...]
     baseline: Numbers
     candidate: Numbers
+    weights: Numbers
+    """How much each task counts; on average 1."""
 
     @property
     def moved(self) -> Numbers:
         return steps(self.baseline, self.candidate)
+
+    def mean(self, values: Numbers) -> float | None:
+        """The mean of one value a task, by weight; None for no tasks."""
+        return mean(values * self.weights) if len(values) else None
 
 
 def paired(own: Gated, candidate: Share, baseline: Share, *, worst_case: bool = False) -> Pairs | str:
@@ -56,9 +63,14 @@ def paired(own: Gated, candidate: Share, baseline: Share, *, worst_case: bool = 
     rows_a, rows_b = shared(names_a, names_b)
     tasks = sorted({names_a[int(row)][:2] for row in rows_a})
     after, before = _values(ours, rows_a), _values(theirs, rows_b)
-    known = ~(np.isnan(after) | np.isnan(before))
+    weights = np.array([candidate.side.weights.get(task, 1.0) for task in tasks])
+    known = ~(np.isnan(after) | np.isnan(before)) & (weights > 0)
+    weights = weights[known]
     return Pairs(
-        tuple(task for task, has in zip(tasks, known, strict=True) if has), before[known], after[known]
+        tuple(task for task, has in zip(tasks, known, strict=True) if has),
+        before[known],
+        after[known],
+        weights / weights.mean() if len(weights) else weights,
     )
 
 

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
+
 import numpy as np
 
 from evalkit.gate.side import Side, SideRun
@@ -27,6 +30,7 @@ def side_of_run(run: Run, *, name: str | None = None) -> Side:
         scored=scored,
         run_of=np.zeros(len(order), dtype=np.int64),
         graders=tuple(graders[place] for place in order),
+        weights=dict(_weights(run)),
         numbers={number: _column(rows.column(number).to_pylist(), order) for number in TRIAL_NUMBERS},
     )
 
@@ -44,6 +48,14 @@ def _facts(run: Run) -> SideRun:
         planned=planned or None,
         settings=settings_of(run),
     )
+
+
+def _weights(run: Run) -> Iterator[tuple[tuple[str, str], float]]:
+    for name, told in run.manifest.tasks.items():
+        weight = told.get("weight") if isinstance(told, Mapping) else None
+        if isinstance(weight, int | float) and math.isfinite(weight) and weight >= 0:
+            suite, _, task = name.rpartition("/")
+            yield (suite, task), float(weight)
 
 
 def _column(values: list[float | None], order: list[int]) -> Column:

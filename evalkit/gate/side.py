@@ -43,6 +43,8 @@ class Side:
     """Of each trial, the digest of its grader."""
     numbers: Mapping[str, Column] = field(default_factory=dict[str, Column])
     """The trials' own numbers, by name: see `trial_number`."""
+    weights: Mapping[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
+    """By suite and task, how much a task counts where its suite says so; the others count 1."""
 
     @property
     def agents(self) -> tuple[str, ...]:

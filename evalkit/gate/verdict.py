@@ -14,9 +14,10 @@ from evalkit.errors import CheckFailed, Inconclusive, NotComparable
 from evalkit.gate.policy import GatePolicy, MetricRule, ZeroRule
 from evalkit.scoring.agent_settings import Change
 
-Outcome = Literal["pass", "inconclusive", "regressed", "not comparable"]
-ORDER: tuple[Outcome, ...] = ("pass", "inconclusive", "regressed", "not comparable")
-"""From the least to the most serious; the most serious one of all parts is the gate's."""
+Outcome = Literal["information", "pass", "inconclusive", "regressed", "not comparable"]
+ORDER: tuple[Outcome, ...] = ("information", "pass", "inconclusive", "regressed", "not comparable")
+"""From the least to the most serious; the most serious one of all parts is the gate's, and at least `pass`.
+`information` is what is told and decides nothing, as tokens where the model is another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +198,7 @@ class Verdict:
     def exit_code(self, *, strict: bool = False) -> int:
         """0 pass, 3 regressed, 5 not comparable; inconclusive is 0, and 4 where it is `strict`."""
         match self.outcome:
-            case "pass":
+            case "pass" | "information":
                 return 0
             case "regressed":
                 return CheckFailed.exit_code
@@ -208,5 +209,5 @@ class Verdict:
 
 
 def worst(outcomes: list[Outcome]) -> Outcome:
-    """The most serious of these; `pass` of none."""
-    return ORDER[max((ORDER.index(outcome) for outcome in outcomes), default=0)]
+    """The most serious of these; `pass` where there is none, or only information."""
+    return ORDER[max(ORDER.index(outcome) for outcome in ("pass", *outcomes))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 
 import pytest
@@ -181,3 +182,45 @@ def test_a_faulted_arm_that_no_line_is_about_is_left_alone(side, verdict, only):
     found = verdict(side(tasks(80, [1]), variant="flaky"), side(tasks(80, [1]), variant="flaky"))
     assert found.outcome == "not comparable"
     assert only(found).reason == "the candidate has no value of success at all"
+
+
+def test_weights_say_how_much_a_task_counts(side, verdict, rule, only):
+    before, after = tasks(80, [1]), tasks(80, [1]) | {"t003": [0]}
+    plain = only(verdict(side(after), side(before), rule(margin=0.1)))
+    heavy = only(verdict(weighted(side(after), {"t003": 9.0}), side(before), rule(margin=0.1)))
+    light = only(verdict(weighted(side(after), {"t003": 0.0}), side(before), rule(margin=0.1)))
+    assert plain.difference == pytest.approx(-1 / 80)
+    assert heavy.difference == pytest.approx(-9 / 88)
+    assert (light.difference, light.n) == (0, 79)
+    assert heavy.low < plain.low < light.low
+
+
+def test_equal_weights_change_nothing(side, verdict, only):
+    before, after = tasks(80, [1, 0]), tasks(80, [1, 1]) | {"t003": [0, 0]}
+    double = weighted(side(after), dict.fromkeys(after, 2.0))
+    assert only(verdict(double, side(before))) == only(verdict(side(after), side(before)))
+
+
+def test_tokens_of_another_model_are_told_and_decide_nothing(side, verdict, rule):
+    own = tasks(80, [1])
+    runs = [
+        with_model(side(own, numbers={"output_tokens": tasks(80, [tokens])}), model)
+        for tokens, model in ((5000, "new"), (1000, "old"))
+    ]
+    found = verdict(*runs, rule(), rule("output_tokens", 1.15, "ratio"))
+    assert [metric.outcome for metric in found.agents[0].metrics] == ["pass", "information"]
+    assert found.outcome == "pass"
+    same = verdict(with_model(runs[0], "old"), runs[1], rule(), rule("output_tokens", 1.15, "ratio"))
+    assert same.outcome == "regressed"
+
+
+def weighted(own, weights):
+    return dataclasses.replace(own, weights={("s", task): weight for task, weight in weights.items()})
+
+
+def with_model(own, model):
+    settings = dict.fromkeys(
+        ("agent_loop", "model_served", "thinking", "thinking_sent", "tool_settings", "approvals"), "-"
+    )
+    settings |= {"temperature": "-", "sandbox": "-", "sandbox_runtime": "-", "source": "run", "model": model}
+    return dataclasses.replace(own, runs=(dataclasses.replace(own.runs[0], settings={"a": settings}),))
