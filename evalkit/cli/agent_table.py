@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from rich.text import Text
 
@@ -12,7 +13,6 @@ from evalkit.cli.console import stdout
 from evalkit.cli.figure_text import number_text
 from evalkit.cli.prose import INDENT, one_line
 from evalkit.cli.text_table import Column, print_columns
-from evalkit.measures.success import pass_hat_k
 from evalkit.scoring.arm import ARMS, Arm, arm_of
 from evalkit.trajectory.trial import Trial
 
@@ -96,6 +96,14 @@ def _columns(rows: Sequence[AgentRow]) -> dict[str, Callable[[AgentRow], str]]:
     return columns
 
 
+def _pass_1(outcomes: Mapping[tuple[str, str, str], Sequence[bool]]) -> float | None:
+    """The mean over epochs, then a task's faults, then tasks; None where nothing is scored."""
+    tasks: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for (suite, task_id, _), own in outcomes.items():
+        tasks[suite, task_id].append(fmean(own))
+    return fmean(map(fmean, tasks.values())) if tasks else None
+
+
 def _row(agent: str, arm: Arm, trials: Sequence[Trial]) -> AgentRow:
     outcomes: defaultdict[tuple[str, str, str], list[bool]] = defaultdict(list)
     for trial in trials:
@@ -108,7 +116,7 @@ def _row(agent: str, arm: Arm, trials: Sequence[Trial]) -> AgentRow:
         passed=sum(trial.status == "passed" for trial in trials),
         failed=sum(trial.status == "failed" for trial in trials),
         unscored=sum(trial.status == "unscored" for trial in trials),
-        pass_1=pass_hat_k({repr(unit): own for unit, own in outcomes.items()}, 1),
+        pass_1=_pass_1(outcomes),
         tool_calls=_mean(trial.tool_calls for trial in trials),
         output_tokens=_mean(trial.output_tokens for trial in trials),
         agent_s=_mean(trial.agent_s for trial in trials),

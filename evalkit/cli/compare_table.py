@@ -29,7 +29,7 @@ def print_comparison(compared: Compared, metrics: Sequence[str]) -> None:
             say_what_differs(own, metrics)
             _print_cells(own, metrics)
         stdout().print()
-    say_how_to_read(compared)
+    say_how_to_read(compared, metrics)
 
 
 def _print_cells(comparison: Comparison, metrics: Sequence[str]) -> None:
@@ -60,7 +60,7 @@ def _title(comparison: Comparison, own: PairedCell) -> str:
     arms = {cell.arm for cell in comparison.cells}
     title = [f"{own.arm} arm"] if arms != {"clean"} else []
     title += [own.group] if own.group is not None else []
-    faults = " and faults" if own.arm == "faulted" else ""
+    faults = " under faults" if own.arm == "faulted" else ""
     return f"{', '.join(title)}: {own.tasks} task{'s' if own.tasks != 1 else ''}{faults}" if title else ""
 
 

@@ -48,7 +48,7 @@ def say_what_differs(own: Comparison, metrics: Sequence[str]) -> None:
         say(f"Of {total} comparisons, about {0.05 * total:.2g} would look like that by chance alone.")
 
 
-def say_how_to_read(compared: Compared) -> None:
+def say_how_to_read(compared: Compared, metrics: Sequence[str]) -> None:
     """What the columns mean, and what else there would be."""
     if all(compared.same_trials(own) for own in compared.comparisons):
         say_unbroken(
@@ -65,7 +65,7 @@ def say_how_to_read(compared: Compared) -> None:
             "p: how often chance alone gives such a difference; only means over tasks have one. Accepting a change "
             "is for a gate."
         )
-    figures = (f for own in compared.comparisons for c in own.cells for f in c.figures.values())
+    figures = (f for own in compared.comparisons for c in own.cells for f in wanted_figures(c, metrics))
     if any(figure.quantity.metric is None for figure in figures):
         say("* plain means: no scorer that is installed here declares it")
     for agents, run in ((compared.match.only_a, "A"), (compared.match.only_b, "B")):

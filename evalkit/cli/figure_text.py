@@ -37,8 +37,17 @@ def change_text(value: float | None, low: float | None, high: float | None, unit
         return "-"
     largest = max(abs(number) for number in (value, low, high) if number is not None)
     form = _form([largest / 10 if largest >= 0.1 else largest])
-    told = [f"{number:{'+' if number else ''}{form}}" for number in (value, low, high) if number is not None]
+    told = [_signed(number, form) for number in (value, low, high) if number is not None]
     return f"{told[0]}{unit}" + (f" [{', '.join(told[1:])}]" if len(told) == 3 else "")
+
+
+def _signed(number: float, form: str) -> str:
+    """With its sign, and as many digits more as it takes to see that it is not 0."""
+    text = f"{number + 0.0:{'+' if number else ''}{form}}"
+    if number and not float(text.replace(",", "")):
+        finer = (f"{number:+.{decimals}f}" for decimals in range(3, MOST_DECIMALS + 1))
+        return next((own for own in finer if float(own)), f"{number:+.1e}")
+    return text
 
 
 def _form(sizes: list[float]) -> str:

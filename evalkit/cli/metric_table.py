@@ -157,7 +157,7 @@ def _explain(table: _Table) -> None:
         "there is, or nothing tells how much tasks differ."
     )
     arms = {own.arm for own in summary.cells}
-    faults = "; in the faulted arm each of a task's faults counts as one" if "faulted" in arms else ""
+    faults = "; in the faulted arm a task's faults are averaged first" if "faulted" in arms else ""
     say(f"n: how many tasks count{faults}.")
     unscored = sum(own.unscored for own in summary.cells)
     if unscored and summary.by != "skill":  # whose trials can be in several groups

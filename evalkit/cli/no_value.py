@@ -6,6 +6,7 @@ from evalkit.scoring.per_task import OVER_TASKS
 from evalkit.scoring.quantity import Quantity
 from evalkit.scoring.summary import Cell
 
+NOT_YET = "trials wait to be scored: evalkit score"
 UNSCORED = "all its trials are unscored"
 TOO_FEW = "no task has enough scored attempts"
 
@@ -17,6 +18,8 @@ def why_no_value(own: Cell, quantity: Quantity, name: str) -> str | None:
         return None
     if own.unscored == own.trials:
         return UNSCORED
+    if own.awaiting.get(quantity.scorer or "") and (figure is None or not figure.estimate.trials):
+        return NOT_YET
     if figure is None and quantity.metric is not None and quantity.metric.curve in OVER_TASKS:
         # Such as pass^3: a curve has no points beyond what some task has attempts for.
         return f"{quantity.metric.null_when}, or {TOO_FEW}" if quantity.metric.null_when else TOO_FEW

@@ -111,7 +111,11 @@ def only(summary: Summary, names: Sequence[str], run: str) -> Summary:
         {*known, *(quantity.name for quantity in known.values())},
         without_scores=() if summary.scorers else (run,),
     )
-    wanted = {name for name, quantity in known.items() if name in names or quantity.name in names}
+    wanted = {
+        name
+        for name, quantity in known.items()
+        if {name, name.rpartition("/")[2], quantity.name}.intersection(names)
+    }
     kept = _kept(summary, wanted)
     there = [*kept.names, *(name for name in known if name in wanted and name not in kept.names)]
     return dataclasses.replace(kept, names=tuple(there))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -152,16 +153,21 @@ def _cell(key: tuple[Arm, str | None], told: Sequence[Quantity], a: _Trials, b: 
 
 
 def _figures(told: Sequence[Quantity], a: _Trials, b: _Trials) -> Iterator[PairedFigure]:
-    scorers_of: dict[str, set[str | None]] = {}
-    for quantity in told:
-        scorers_of.setdefault(quantity.name, set()).add(quantity.scorer)
+    found: list[tuple[str, Quantity, Difference]] = []
     for quantity in told:
         ours, theirs = brought(a.scored, quantity, a.places), brought(b.scored, quantity, b.places)
-        prefix = f"{quantity.scorer}/" if len(scorers_of[quantity.name]) > 1 else ""
         for name in (name for name in ours if name in theirs):
             sides = (ours[name], a.scored.units), (theirs[name], b.scored.units)
-            for number, difference in differences(name, *sides, quantity.metric).items():
-                yield PairedFigure(f"{prefix}{number}", quantity, difference)
+            found += [
+                (number, quantity, difference)
+                for number, difference in differences(name, *sides, quantity.metric).items()
+            ]
+    scorers_of: defaultdict[str, set[str | None]] = defaultdict(set)
+    for number, quantity, _ in found:
+        scorers_of[number].add(quantity.scorer)
+    for number, quantity, difference in found:
+        prefix = f"{quantity.scorer}/" if len(scorers_of[number]) > 1 else ""
+        yield PairedFigure(f"{prefix}{number}", quantity, difference)
 
 
 def _differ(a: ScoredTrials, b: ScoredTrials, quantity: Quantity, what: str) -> bool:

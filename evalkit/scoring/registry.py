@@ -18,6 +18,7 @@ from pathlib import Path
 from evalkit.errors import ConfigError, EvalkitError, UsageError
 from evalkit.project import Project
 from evalkit.scoring.foreign import loading
+from evalkit.scoring.quantity import Quantity
 from evalkit.scoring.scorer import Scorer
 from evalkit.scoring.scorer_file import checked, load_scorer
 from evalkit.tomlfile import nearest
@@ -125,6 +126,14 @@ def _check_apart(named: Named, other: Named) -> None:
                 where=second.source,
                 hint=f"Every metric is declared once: rename yours. The other one is in {first.source}.",
             )
+        for one in other.scorer.metrics:
+            if Quantity(named.name, metric.name, metric).shares_a_name_with(one):
+                raise ConfigError(
+                    f"{metric.name} of the scorer {named.name} and {one.name} of {other.name} give numbers of the same "
+                    "name",
+                    where=named.source,
+                    hint=f"Rename yours, or the metric. The other one is in {other.source}.",
+                )
 
 
 def _find(project: Project, name: str) -> Named:

@@ -68,6 +68,7 @@ def score_run(path: Path, scorers: Sequence[Named], *, heard: Callable[[int], No
     Interrupted at any moment, the old scores are still there. What scorers print goes to standard error. Raises
     UsageError where the run cannot be written.
     """
+    path = path.absolute()  # a scorer may change the folder that it works in
     run, scored = load(path), Scored()
     judges = [judge_of(named) for named in scorers]
     rows = _rows(run, judges, scored, heard)

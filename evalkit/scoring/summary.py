@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -38,6 +39,8 @@ class Cell:
     group: str | None
     trials: int
     unscored: int
+    awaiting: Mapping[str, int]
+    """Of scorers that have not seen all these trials, how many they have not."""
     figures: Mapping[str, Figure]
     """By name, in the order of the scorers and of what they declare."""
 
@@ -111,7 +114,9 @@ def _cell(
         for name, own in brought(scored, quantity, places).items():
             for number, estimate in estimates(name, own, quantity.metric).items():
                 figures[f"{quantity.scorer}/{number}"] = Figure(number, quantity, estimate)
-    return Cell(agent, arm, group, len(places), int(scored.unscored[places].sum()), figures)
+    unseen = {name: int((~seen[places]).sum()) for name, seen in scored.scored_by.items()}
+    awaiting = {name: trials for name, trials in unseen.items() if trials}
+    return Cell(agent, arm, group, len(places), int(scored.unscored[places].sum()), awaiting, figures)
 
 
 def _names(cells: Sequence[Cell], told: Sequence[Quantity]) -> tuple[str, ...]:
@@ -141,4 +146,4 @@ def _renamed(cell: Cell, double: frozenset[str]) -> Cell:
         for key, figure in cell.figures.items()
         for name in [key if figure.name in double else figure.name]
     }
-    return Cell(cell.agent, cell.arm, cell.group, cell.trials, cell.unscored, figures)
+    return dataclasses.replace(cell, figures=figures)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 from scipy.stats import CensoredData, ecdf
 
+HALF = 0.5 + 1e-12
+"""One half, and what rounding adds to a product of shares that is one half."""
+
 
 @dataclass(frozen=True, slots=True)
 class Survival:
@@ -42,7 +45,7 @@ def survival(
     if not seen and not waited and not beyond:
         return None
     times, shares = _curve(seen, [*waited, *[horizon] * beyond])
-    median = next((time for time, share in zip(times, shares, strict=True) if share <= 0.5), None)
+    median = next((time for time, share in zip(times, shares, strict=True) if share <= HALF), None)
     edges = [0.0, *times, horizon]
     heights = [1.0, *shares]
     area = sum(

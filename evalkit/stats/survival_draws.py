@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from evalkit.stats.interval import Numbers
 
+_HALF = 0.5 + 1e-12
+"""As in `survival`, whose module takes a second to import."""
 _CELLS_AT_ONCE = 1_000_000
 """How many weights of times are held in memory."""
 
@@ -49,7 +51,7 @@ def _curves(times: Numbers, happened: NDArray[np.bool_], drawn: Numbers) -> tupl
     left = np.cumsum(drawn[:, ::-1], axis=1)[:, ::-1]
     falls = np.where(left > 0, drawn * happened / np.maximum(left, 1), 0.0)
     survive = np.cumprod(1 - falls, axis=1)
-    low = survive <= 0.5 + 1e-12
+    low = survive <= _HALF
     first = np.argmax(low, axis=1)
     any_drawn = left[:, 0] > 0
     medians = np.where(low.any(axis=1) & any_drawn, times[first], np.nan)

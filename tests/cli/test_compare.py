@@ -182,7 +182,7 @@ def test_arms_have_tables_of_their_own(command, scored_run, tries):
     b = scored_run(*tries("++"), *tries("++", variant="slow"), name="b")
     said = command("compare", str(a), str(b))
     assert "\nclean arm: 2 tasks\n" in said.out
-    assert "\nfaulted arm: 2 tasks and faults\n" in said.out
+    assert "\nfaulted arm: 2 tasks under faults\n" in said.out
     assert "success (faulted) higher in B" not in said.out  # two tasks are too few to tell
 
 

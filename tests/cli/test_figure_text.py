@@ -25,6 +25,11 @@ def test_a_number_has_the_digits_that_it_needs(value, text):
     assert number_text(value) == text
 
 
+def test_what_is_not_0_is_never_written_as_0():
+    assert change_text(-0.062, -0.25, -0.0001) == "-0.062 [-0.250, -0.0001]"
+    assert change_text(-0.062, -0.25, -0.0) == "-0.062 [-0.250, 0.000]"
+
+
 def test_no_value_is_a_dash_and_never_0():
     assert interval_text(None, None, None) == change_text(None, None, None) == "-"
     assert number_text(None, 1.0) == "-"

@@ -331,3 +331,19 @@ def test_an_unknown_agent_is_answered_with_the_nearest():
     with pytest.raises(UsageError) as caught:
         match_agents(["react/gpt"], ["react/gpt"], wanted=["react/gtp"])
     assert "Did you mean react/gpt" in (caught.value.hint or "")
+
+
+def test_numbers_of_the_same_name_are_told_with_their_scorers():
+    """A curve's numbers have names of their own, which another scorer's metric can have, too."""
+    shape = Metric(name="k", meaning="all", aggregation="curve", curve="pass^k", of=("m",), low=0, high=1)
+    other = Metric(name="pass^1", meaning="something else")
+    declared = {"x": [SHARE, shape], "y": [other]}
+
+    def run(value: float) -> Side:
+        own = side({"t": [value], "u": [1.0]})
+        columns = {**own.scored.columns, ("y", "pass^1"): Column(np.array([7.0, 7.0]))}
+        return Side(ScoredTrials(own.scored.trials, columns, {}), "a")
+
+    (found,) = compare(run(0), run(1), declared).cells
+    assert {"x/pass^1", "y/pass^1"} <= set(found.figures)
+    assert found.figures["y/pass^1"].difference.a == 7

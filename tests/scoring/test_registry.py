@@ -211,3 +211,15 @@ def test_a_folder_beside_the_scorers_is_none(home) -> None:
 def _changed(path: Path) -> Path:
     path.write_text(path.read_text().replace("'m'", "'another'"))
     return path
+
+
+def test_a_metric_with_the_name_of_a_curves_number_is_refused(home) -> None:
+    home.scorer("one", ONE).write_text(
+        "from evalkit import Metric, Scorer\n"
+        "class One(Scorer):\n"
+        "    metrics = (Metric(name='k', meaning='all', aggregation='curve', curve='pass^k', low=0, high=1),)\n"
+        "    def score(self, trial): yield from ()\n"
+    )
+    home.scorer("other", ONE, metric="pass^2")
+    with pytest.raises(ConfigError, match=r"give numbers of the same name"):
+        find_scorers(home.project)

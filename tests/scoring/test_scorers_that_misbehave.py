@@ -7,6 +7,7 @@ import dataclasses
 import enum
 from collections.abc import Iterator
 from datetime import date, datetime
+from pathlib import Path
 
 import pytest
 
@@ -295,3 +296,11 @@ def test_a_frozen_mapping_is_copied_as_a_plain_dict() -> None:
 def test_a_row_with_frozen_mappings_can_be_turned_into_dicts(made) -> None:
     row = dataclasses.replace(made(), checks=Frozen({"a": True}))
     assert dataclasses.asdict(row)["checks"] == {"a": True}
+
+
+def test_a_scorer_that_goes_elsewhere_loses_nothing(home, made, finished, rows, monkeypatch) -> None:
+    run = finished(made("t1"))
+    monkeypatch.chdir(run.parent)
+    home.scorer("mine", f'import os\nos.chdir("/")\n{FINE}', metric="n")
+    assert not score_run(Path(run.name), find_scorers(home.project)).failed
+    assert [row["value"] for row in rows(run)] == [1]

@@ -55,6 +55,11 @@ def test_few_tasks_have_a_wider_interval_than_their_draws():
     assert few.low < 0.01 < 0.02 < many.low
 
 
+def test_an_interval_without_width_is_none():
+    """As a median has that all but a few draws share."""
+    assert percentile_interval(np.array([2.0] * 995 + [3.0] * 5), 8_000) is None
+
+
 def test_draws_without_a_number_are_left_out():
     estimates = np.array([np.nan, np.inf, *np.linspace(0, 1, 101)])
     found = percentile_interval(estimates, 100_000)

@@ -25,6 +25,13 @@ def test_a_textbook_example_with_censoring():
     assert found.median is None
 
 
+def test_a_curve_that_falls_to_one_half_has_its_median_there():
+    """4/5 x 3/4 x 5/6 is one half, and a little more as Python multiplies it."""
+    found = survival([0, 0, 1, 1, 2], [2, 2, 2, 2, 2], horizon=2)
+    assert found is not None
+    assert found.median == 2
+
+
 def test_those_that_gave_up_sit_at_the_horizon():
     found = survival([2.0], [], never=3, horizon=10.0)
     assert (found.n, found.events, found.median) == (4, 1, None)
