@@ -18,6 +18,7 @@ epochs = 1
 sandbox = "local"
 
 # What `evalkit gate RUN` compares with, once a run is accepted: evalkit baseline accept RUN --why TEXT
+# In CI it is read from the branch that a change goes into: --baseline git:origin/main:baselines/{name}.json
 [gate]
 policy = "gate.toml"
 baseline = "baselines/{name}.json"

@@ -50,6 +50,15 @@ def test_a_new_project_accepts_a_baseline_and_gates_without_any_option(command, 
     assert (said.code, said.out.splitlines()[0]) == (0, "PASS: success is no worse than allowed, on 2 tasks.")
 
 
+def test_before_the_first_baseline_it_says_how_to_accept_one(command, made_run, folder):
+    assert command("init").code == 0
+    made_run(folder / "run", agreeing, tasks=2, epochs=1, scorers=("success",))
+    said = command("gate", "run")
+    assert said.code == 2
+    assert "baselines/smoke.json: there is no such baseline" in said.err
+    assert "evalkit baseline accept RUN" in said.err
+
+
 def test_one_task_alone_decides_nothing_and_that_is_said(command, made_run, folder):
     assert command("init").code == 0
     assert "its one task the gate stays inconclusive" in Path("gate.toml").read_text()
