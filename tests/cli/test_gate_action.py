@@ -207,6 +207,27 @@ def test_one_gate_has_one_key_whatever_it_says_and_another_gate_another(runner, 
     assert key(GATE_COMMENT_KEY="--> x") == key(GATE_COMMENT_KEY="--> x", GATE_BASELINE="other")
 
 
+PYTHON = """[[ "$1" == -c ]] || printf '%s\\0' "$@" >> "$ASKED"
+[[ "$2" != venv ]] || { mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; }"""
+
+
+@pytest.mark.parametrize("version", ["", "agent-evalkit==0.1.0", *HOSTILE], ids=repr)
+def test_what_is_installed_is_a_requirement_and_nothing_else(runner, folder, version):
+    program(runner.binaries / "python3", PYTHON)
+    asked, path = folder.parent / "asked", folder.parent / "path"
+    own = {"ASKED": str(asked), "GITHUB_PATH": str(path), "RUNNER_TEMP": str(folder.parent)}
+    done, _, _ = runner("install.sh", GATE_VERSION=version, **own)
+    assert done.returncode == 0, done.stderr
+    *_, before, requirement = asked.read_text().rstrip("\0").split("\0")
+    assert (before, requirement) == ("--", version or f"{ACTION}/../../..")
+    assert path.read_text() == f"{folder.parent}/evalkit-gate/bin\n"
+
+
+def test_the_evalkit_that_is_there_is_taken_where_that_is_asked_for(runner):
+    done, _, _ = runner("install.sh", GATE_VERSION="installed")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 GH = f"""exec "{sys.executable}" -I - "$GH_LOG" "$GH_THERE" "$@" << 'END'
 import json, pathlib, sys
 log, there, words = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
