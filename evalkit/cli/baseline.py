@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,7 +62,7 @@ def accept(
     runs, trials = len(baseline.accepted), len(baseline.side.scored.trials)
     stdout().print(
         f"Accepted {run} into {path}: {runs} run{'s' if runs != 1 else ''}, {trials} trials.\n"
-        f"Commit it; then: evalkit gate RUN --baseline git:BASE_BRANCH:{path}",
+        f"Commit it; then: evalkit gate RUN --baseline {path if path.is_absolute() else f'git:BASE_BRANCH:./{path}'}",
         markup=False,
         highlight=False,
         soft_wrap=True,
@@ -118,13 +119,9 @@ def list_(
 
 
 def _default_file(project: Project, side: Side) -> Path:
-    """What evalkit.toml names, or a file named after the suite."""
+    """What evalkit.toml names, or a file named after the suite; as a path from here, which git knows, too."""
     named = project.settings.gate.baseline
-    if named is not None and not named.startswith("git:"):
-        return project.file(named)
-    if named is not None:
-        return project.root / named.split(":", 2)[-1]
-    suites = sorted({trial.suite for trial in side.scored.trials})
-    return (
-        project.file(FOLDER) / f"{'+'.join(suite.replace('/', '-') for suite in suites) or 'baseline'}.json"
-    )
+    if named is None:
+        suites = sorted({trial.suite for trial in side.scored.trials})
+        named = f"{FOLDER}/{'+'.join(suite.replace('/', '-') for suite in suites) or 'baseline'}.json"
+    return Path(os.path.relpath(project.file(named.split(":", 2)[-1] if named.startswith("git:") else named)))

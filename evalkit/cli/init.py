@@ -12,7 +12,7 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Folder of the project.")] = Path(),
     name: Annotated[str, typer.Option(help="Name of its first suite.")] = "smoke",
 ) -> None:
-    """Make evalkit.toml, a first small suite that works at once, and a scorer of your own."""
+    """Make evalkit.toml, a first small suite that works at once, a gate policy, and a scorer of your own."""
     from evalkit.tasks.project_scaffold import new_project
 
     for made in new_project(folder, name):

@@ -20,7 +20,8 @@ def baseline_side(spec: str) -> Side | None:
 
     Raises as `accepted_baseline` does.
     """
-    if not spec.startswith("git:") and not Path(spec).is_file():
+    path = Path(spec)
+    if not spec.startswith("git:") and not path.is_file() and (path.suffix != ".json" or path.exists()):
         return None
     return accepted_baseline(spec).side
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from evalkit._content import ROOT
 from evalkit.errors import UsageError
+from evalkit.tasks.gate_scaffold import gate_policy
 from evalkit.tasks.scaffold import new_suite
 
 _PROJECT = """\
@@ -15,6 +16,12 @@ suites = ["{name}"]
 models = ["scripted/oracle"]
 epochs = 1
 sandbox = "local"
+
+# What `evalkit gate RUN` compares with, once a run is accepted: evalkit baseline accept RUN --why TEXT
+# In CI it is read from the branch that a change goes into: --baseline git:origin/main:baselines/{name}.json
+[gate]
+policy = "gate.toml"
+baseline = "baselines/{name}.json"
 """
 
 _SCORER = '''\
@@ -66,7 +73,7 @@ def refuse_bundled(name: str) -> None:
 
 
 def new_project(folder: Path, suite: str) -> tuple[Path, ...]:
-    """Write evalkit.toml, a first suite and a first scorer; returns what was made.
+    """Write evalkit.toml, a gate policy, a first suite and a first scorer; returns what was made.
 
     Raises UsageError where a project is there already; nothing is overwritten.
     """
@@ -78,6 +85,11 @@ def new_project(folder: Path, suite: str) -> tuple[Path, ...]:
     refuse_bundled(suite)
     made = new_suite(folder / "suites" / suite, suite)
     project.write_text(_PROJECT.format(name=suite), "utf-8")
+    gate = folder / "gate.toml"
+    if not gate.exists():
+        tasks = sum(path.name == "task.toml" for path in made)
+        gate.write_text(gate_policy(tasks), "utf-8")
+        made = (gate, *made)
     scorer = folder / "scorers" / "first_look.py"
     if not scorer.exists():
         scorer.parent.mkdir(exist_ok=True)

@@ -110,6 +110,12 @@ def test_accepted_runs_are_pooled(command, runs, baseline):
     assert (again.code, "is already part of the baseline" in again.err) == (5, True)
 
 
+def test_where_a_baseline_lies_is_told_as_git_names_it(command, runs, folder):
+    said = command("baseline", "accept", runs["accepted"], "--why", "the first release")
+    assert said.out.startswith(f"Accepted {runs['accepted']} into baselines/made.json: 1 run, 320 trials.\n")
+    assert said.out.endswith("--baseline git:BASE_BRANCH:./baselines/made.json\n")
+
+
 def test_a_baseline_is_read_from_another_branch(command, runs, baseline, policy, folder):
     def git(*args):
         mine = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
