@@ -89,7 +89,8 @@ def _mean(design: Design) -> float:
 
 def _lines(design: Design, found: list[Chances], needed: int | None) -> list[str]:
     pooled = "" if design.baseline_epochs == design.epochs else f", {design.baseline_epochs} in the baseline"
-    head = f"{design.tasks} tasks, {design.epochs} epochs{pooled}, margin {100 * design.margin:.3g} points:"
+    epochs = f"{design.epochs} epoch{'s' if design.epochs != 1 else ''}"
+    head = f"{design.tasks} tasks, {epochs}{pooled}, margin {100 * design.margin:.3g} points:"
     table = [
         f"  a true drop of {100 * own.drop:4.1f} points: passes {_percent(own.passed)}, regressed "
         f"{_percent(own.regressed)}, cannot tell {_percent(own.inconclusive)}"

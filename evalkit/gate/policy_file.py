@@ -64,7 +64,8 @@ class _PolicyFile(_Section):
 
 
 def read_policy(path: Path) -> GatePolicy:
-    """Read a gate policy. What it leaves out is as without a file, but for the metrics: only those it names are gated.
+    """Read a gate policy. Only the metrics, events and tasks that it names are gated; of `[validity]`, what it leaves
+    out is as without a file.
 
     Raises ConfigError, with file and line, for anything that is no policy: unknown keys, margins that let nothing or
     everything pass, a policy that gates nothing.
