@@ -121,17 +121,24 @@ def _pairs(case: Case, problems: list[Problem], warnings: list[str]) -> list[_Pa
         problems += suite_problems(case.candidate, case.baseline)
         problems += [
             Problem(
-                what=f"the {what} of {'/'.join(unit[:2])} has changed: its digest differs",
+                what=f"the {what} of {task} has changed: its digest differs",
                 hint="Accept a new baseline that was run with it.",
             )
-            for unit, what in changed.items()
-            if unit[2] == "clean"
+            for task, what in {"/".join(unit[:2]): what for unit, what in changed.items()}.items()
         ]
     elif changed:
         warnings.append(f"left out, as their content or grader has changed: {_some(changed)}")
     if ids_only(case.candidate) or ids_only(case.baseline):
         warnings.append("tasks without a digest, as imported ones, are the same by their ids only")
     pairs = [_pair(case, a, b, set(changed)) for a, b in match.pairs]
+    problems += [
+        Problem(
+            what=f"{pair.candidate} and {pair.baseline} of the baseline have no task in common that can be compared",
+            hint="Run the suite that the baseline was run on, or accept a new baseline.",
+        )
+        for pair in pairs
+        if not pair.units
+    ]
     lacking = [told for pair in pairs for told in pair.lacking]
     if strict:
         hint = 'Run the same tasks, or compare those that both have: [validity] suite = "shared-tasks".'

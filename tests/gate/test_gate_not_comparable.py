@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from evalkit.gate.policy import RequiredTask
 from evalkit.gate.side import Side
 from evalkit.scoring.scored_trials import Column, ScoredTrials
 
@@ -72,6 +74,11 @@ def test_a_task_that_has_changed(side, verdict):
     refused(verdict(side(tasks(), digests={"t004": "d2"}), side(tasks())), "the task of s/t004 has changed")
 
 
+def test_a_task_that_has_changed_and_is_only_tried_under_faults(side, verdict, rule):
+    sides = [side(tasks(), variant="flaky", digests={"t004": digest}) for digest in ("d2", "d1")]
+    refused(verdict(*sides, rule(arm="faulted")), "the task of s/t004 has changed")
+
+
 def test_a_grader_that_has_changed(side, verdict):
     whole = side(tasks())
     other = dataclasses.replace(whole, graders=("g2", *whole.graders[1:]))
@@ -96,6 +103,19 @@ def test_only_shared_tasks_where_the_policy_says_so(side, verdict, only):
     assert found.outcome == "pass"
     assert only(found).n == 74
     assert "left out, as their content or grader has changed: s/t004" in found.warnings
+
+
+def test_no_shared_task_is_never_a_pass_whatever_the_policy_asks(side, verdict):
+    mine, theirs = side({"x": [1]}), side({"y": [1]})
+    found = verdict(
+        mine,
+        theirs,
+        metrics=(),
+        zero_tolerance=(),
+        suite="shared-tasks",
+        require=(RequiredTask(task="x", share=Fraction(1)),),
+    )
+    refused(found, "have no task in common that can be compared")
 
 
 def test_scores_of_another_version(side, verdict):
