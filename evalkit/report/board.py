@@ -1,3 +1,5 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyarrow ships no types.
 """What does a leaderboard say?
 
 All of it comes from the functions that `show` and `compare` use; a page only writes it down.
