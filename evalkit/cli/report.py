@@ -11,7 +11,7 @@ import typer
 def report(
     runs: Annotated[list[str], typer.Argument(help="Folders of runs, or `latest`.", metavar="RUN...")],
     out: Annotated[
-        Path, typer.Option(help="One file that ends in .html, or a folder.", metavar="FILE|DIR")
+        Path, typer.Option(help="A file that ends in .html, .md or .csv, or a folder.", metavar="FILE|DIR")
     ] = Path("leaderboard.html"),
     title: Annotated[str | None, typer.Option(help="Of the page. [the suites]", metavar="TEXT")] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
@@ -24,6 +24,7 @@ def report(
     from evalkit.project import find_project
     from evalkit.report.board import make_board
     from evalkit.report.page import render
+    from evalkit.report.plain import as_csv, as_markdown
     from evalkit.scoring.scored_trials import stored_scorers
     from evalkit.trajectory.atomic import write_text
 
@@ -31,7 +32,15 @@ def report(
     declared = declared_metrics({scorer for _, run in opened for scorer in stored_scorers(run)})
     scored = [scores_of(run, declared) for _, run in opened]
     board = make_board(opened, scored, declared)
-    page = render(board, find_project(), title=title or ", ".join(sorted(board.suites)), version=__version__)
+    match out.suffix.lower():
+        case ".md":
+            page = as_markdown(board)
+        case ".csv":
+            page = as_csv(board)
+        case _:
+            page = render(
+                board, find_project(), title=title or ", ".join(sorted(board.suites)), version=__version__
+            )
     out.parent.mkdir(parents=True, exist_ok=True)
     write_text(out, page)
     stdout().print(
