@@ -25,7 +25,7 @@ def keys_at(model: type[BaseModel], path: KeyPath) -> tuple[str, ...]:
         current = next(_models_in(field.annotation), None) if field else None
         if current is None:
             return ()
-        named = field is not None and get_origin(field.annotation) is Mapping
+        named = field is not None and get_origin(field.annotation) in (Mapping, dict)
     return tuple(field.alias or name for name, field in current.model_fields.items())
 
 

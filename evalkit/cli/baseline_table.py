@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evalkit.cli.console import printable, stdout
+from evalkit.cli.console import stdout
+from evalkit.cli.prose import one_line
 from evalkit.gate.baseline import Baseline
 
 
@@ -21,7 +22,7 @@ def print_baselines(found: Mapping[str, Baseline]) -> None:
     if not lines:
         lines = ["There is no baseline here. Accept a run: evalkit baseline accept RUN --why TEXT"]
     for line in lines:
-        stdout().print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        stdout().print(one_line(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _lines(file: str, own: Baseline) -> Iterator[str]:

@@ -24,6 +24,9 @@ def power(
         str,
         typer.Option(help="How success differs between tasks: a,b of a Beta distribution.", metavar="A,B"),
     ] = "1,0.6",
+    min_tasks: Annotated[
+        int, typer.Option(help="Fewer decide nothing, as in the policy.", metavar="N", min=2)
+    ] = 10,
     runs: Annotated[
         int, typer.Option(help="Pairs of runs to simulate.", metavar="N", min=100, max=100_000)
     ] = 1_000,
@@ -39,6 +42,7 @@ def power(
         baseline_epochs=epochs if baseline_epochs is None else baseline_epochs,
         margin=_margin(margin),
         difficulty=_difficulty(difficulty),
+        min_tasks=min_tasks,
     )
     drops = [0.0, design.margin, 2 * design.margin, 3 * design.margin]
     found = [

@@ -67,6 +67,7 @@ class _Task(_Part):
     suite: Text
     task: Text
     variant: Text
+    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
     planned: list[Annotated[int, Field(ge=0)]] | None = None
     digest: str | None = None
     grader: list[str | None] = []
@@ -95,12 +96,12 @@ def baseline_text(baseline: Baseline) -> str:
                 "run_id": run.run_id,
                 "created_at": run.created_at,
                 "git_commit": run.git_commit,
-                "suites": dict(run.suites),
+                "suites": _suites(side, number),
                 "planned": run.planned is not None,
                 "settings": {agent: dict(own) for agent, own in run.settings.items()},
                 "accepted": {"at": own.at, "by": own.by, "why": own.why},
             }
-            for run, own in zip(side.runs, baseline.accepted, strict=True)
+            for number, (run, own) in enumerate(zip(side.runs, baseline.accepted, strict=True))
         ],
         "scores": [
             {
@@ -138,8 +139,10 @@ def _baseline(file: _File, where: str) -> Baseline:
     keys = [(entry.run, entry.agent, entry.suite, entry.task, entry.variant) for entry in file.tasks]
     if len(set(keys)) < len(keys):
         raise ValueError("a task of an agent is there twice")
+    if len({run.run_id for run in file.runs}) < len(file.runs):
+        raise ValueError("a run is there twice")
     for entry in file.tasks:
-        _check_entry(entry, len(file.runs))
+        _check_entry(entry, file.runs)
     rows = [(entry, place) for entry in file.tasks for place in range(len(entry.epochs))]
     trials = [_trial(entry, place, file.runs[entry.run]) for entry, place in rows]
     columns = {(own.scorer, own.metric): own for own in file.scores}
@@ -164,6 +167,7 @@ def _baseline(file: _File, where: str) -> Baseline:
         scored=scored,
         run_of=np.array([entry.run for entry, _ in rows], dtype=np.int64),
         graders=tuple(entry.grader[place] for entry, place in rows),
+        weights={(entry.suite, entry.task): entry.weight for entry in file.tasks if entry.weight != 1},
         numbers={
             name: _column(rows, lambda entry, name=name: entry.numbers.get(name)) for name in TRIAL_NUMBERS
         },
@@ -175,10 +179,12 @@ def _baseline(file: _File, where: str) -> Baseline:
     return Baseline(accepted, side)
 
 
-def _check_entry(entry: _Task, runs: int) -> None:
+def _check_entry(entry: _Task, runs: Sequence[_Run]) -> None:
     name = f"{entry.suite}/{entry.task} of {entry.agent}"
-    if entry.run >= runs:
+    if entry.run >= len(runs):
         raise ValueError(f"{name} is of a run that is not there")
+    if entry.suite not in runs[entry.run].suites:
+        raise ValueError(f"{name} is of a suite that its run does not name")
     listed = (entry.status, entry.grader, *entry.numbers.values(), *entry.scores.values())
     if set(map(len, listed)) - {len(entry.epochs)}:
         raise ValueError(f"{name} has {len(entry.epochs)} epochs, and not as many of everything else")
@@ -248,6 +254,8 @@ def _entry(side: Side, key: Key, places: list[int], planned: list[int] | None) -
     )
     trials = [side.scored.trials[place] for place in own]
     found: dict[str, Any] = {"run": run, "agent": agent, "suite": suite, "task": task, "variant": variant}
+    if (weight := side.weights.get((suite, task), 1.0)) != 1:
+        found["weight"] = weight
     if planned is not None:
         found["planned"] = sorted(planned)
     if trials:
@@ -271,6 +279,14 @@ def _known(columns: Mapping[str, Column], places: list[int]) -> dict[str, list[f
         for name, values in found.items()
         if any(value == value for value in values)  # noqa: PLR0124
     }
+
+
+def _suites(side: Side, run: int) -> dict[str, str | None]:
+    """Of a run its suites and their digests, also where it does not say itself what it was to try."""
+    own = (
+        trial for trial, number in zip(side.scored.trials, side.run_of.tolist(), strict=True) if number == run
+    )
+    return {**{trial.suite: trial.suite_digest for trial in own}, **side.runs[run].suites}
 
 
 def _line(value: object) -> str:

@@ -12,6 +12,7 @@ from evalkit.gate.gated import Gated
 from evalkit.gate.policy import GatePolicy
 from evalkit.gate.side import PlannedKey, Side, planned_key
 from evalkit.gate.verdict import Problem
+from evalkit.scoring.arm import arm_of
 from evalkit.scoring.scored_trials import Unit
 from evalkit.scoring.unreadable import Unreadable
 
@@ -34,6 +35,13 @@ def problems_of_side(side: Side, role: str, policy: GatePolicy) -> Iterator[Prob
             yield Problem(
                 what=f"{_count(len(double), 'trial')} of the {role} {_is(double)} there twice: {_named(double)}",
                 hint="Take what is too much out of the run; nothing is counted twice.",
+            )
+        unplanned = sorted(set(keys) - run.planned) if run.planned is not None else []
+        if unplanned:
+            yield Problem(
+                what=f"{_count(len(unplanned), 'trial')} of the {role} {_is(unplanned)} not part of its plan: "
+                f"{_named(unplanned)}",
+                hint="Take what is too much out of the run, or run it anew.",
             )
         missing = sorted((run.planned or frozenset()) - set(keys))
         if missing:
@@ -71,7 +79,7 @@ def changed_tasks(candidate: Side, baseline: Side) -> dict[Unit, str]:
     for unit in sorted(set(tasks_a) & set(tasks_b)):
         for what, ours, theirs in (("task", tasks_a, tasks_b), ("grader", graders_a, graders_b)):
             known = ours[unit] | theirs[unit]
-            if None not in known and ours[unit] != theirs[unit]:
+            if ours[unit] and theirs[unit] and None not in known and ours[unit] != theirs[unit]:
                 changed[unit] = what
                 break
     return changed
@@ -80,6 +88,12 @@ def changed_tasks(candidate: Side, baseline: Side) -> dict[Unit, str]:
 def ids_only(side: Side) -> bool:
     """Whether tasks have no digest, as in imported runs, so that only their ids say that they are the same."""
     return any(trial.task_digest is None for trial in side.scored.trials)
+
+
+def unknown_graders(side: Side) -> bool:
+    """Whether nothing says which grader judged a scored trial."""
+    pairs = zip(side.scored.trials, side.graders, strict=True)
+    return any(grader is None and trial.status != "unscored" for trial, grader in pairs)
 
 
 def suite_problems(candidate: Side, baseline: Side) -> Iterator[Problem]:
@@ -97,14 +111,17 @@ def suite_problems(candidate: Side, baseline: Side) -> Iterator[Problem]:
 
 
 def _too_much_unscored(side: Side, role: str, policy: GatePolicy) -> Iterator[Problem]:
-    by_agent: defaultdict[str, list[bool]] = defaultdict(list)
+    arms = {"clean", *(rule.arm for rule in policy.metrics)}
+    by_arm: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
     for trial in side.scored.trials:
-        by_agent[trial.agent].append(trial.status == "unscored")
-    for agent, unscored in sorted(by_agent.items()):
+        if (arm := arm_of(trial.variant)) in arms:
+            by_arm[trial.agent, arm].append(trial.status == "unscored")
+    for (agent, arm), unscored in sorted(by_arm.items()):
         share = sum(unscored) / len(unscored)
         if share > policy.max_unscored:
             yield Problem(
-                what=f"{sum(unscored)} of {_count(len(unscored), 'trial')} of {agent} in the {role} are unscored "
+                what=f"{sum(unscored)} of {_count(len(unscored), 'trial')} of {agent} in the {role} are unscored"
+                f"{'' if arm == 'clean' else f', {arm}'} "
                 f"({100 * share:.3g} %), and {100 * policy.max_unscored:.3g} % are allowed",
                 hint=f"`evalkit show {side.name}` says why; `evalkit resume {side.name}` tries those again that can be."
                 if role == "candidate"
@@ -127,6 +144,22 @@ def _suites(side: Side) -> dict[str, set[str | None]]:
     for trial in side.scored.trials:
         found[trial.suite].add(trial.suite_digest)
     return found
+
+
+def weight_problems(candidate: Side, baseline: Side) -> Iterator[Problem]:
+    """Tasks that count differently on the two sides: a candidate cannot say itself what counts."""
+    tasks = {trial.unit[:2] for trial in candidate.scored.trials} & {
+        trial.unit[:2] for trial in baseline.scored.trials
+    }
+    other = sorted(
+        task for task in tasks if candidate.weights.get(task, 1.0) != baseline.weights.get(task, 1.0)
+    )
+    if other:
+        yield Problem(
+            what=f"{_count(len(other), 'task')} {'has' if len(other) == 1 else 'have'} another weight than in the "
+            f"baseline, such as {'/'.join(other[0])}",
+            hint="Run the suite with the weights of before, or accept a new baseline.",
+        )
 
 
 def unreadable_problems(role: str, rules: Sequence[Gated], found: Sequence[Unreadable]) -> Iterator[Problem]:

@@ -104,7 +104,7 @@ class Gated:
     def _logarithms(self, column: Column) -> Column:
         if not self.is_log or self.metric.shown != "value":  # those are logarithms already
             return column
-        return Column(np.log(column.values + least_amount(self.metric)))
+        return Column(np.log(np.maximum(column.values, 0) + least_amount(self.metric)))
 
     def _bounds(self) -> tuple[float, float]:
         if self.metric.curve in OVER_TASKS:

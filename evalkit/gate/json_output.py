@@ -83,10 +83,7 @@ def _policy(policy: GatePolicy) -> dict[str, Any]:
         "min_tasks": policy.min_tasks,
         "max_unscored": policy.max_unscored,
         "suite": policy.suite,
-        "require": [
-            {"task": rule.task, "pass": f"{rule.share.numerator}/{rule.share.denominator}"}
-            for rule in policy.require
-        ],
+        "require": [{"task": rule.task, "pass": f"{rule.passed}/{rule.of}"} for rule in policy.require],
         "known_failing": list(policy.known_failing),
     }
 
@@ -158,7 +155,7 @@ def _zero(own: ZeroVerdict) -> dict[str, Any]:
 def _required(own: RequiredVerdict) -> dict[str, Any]:
     return {
         "task": own.task,
-        "pass": f"{own.share.numerator}/{own.share.denominator}",
+        "pass": own.asked,
         "outcome": own.outcome,
         "passed": own.passed,
         "scored": own.scored,

@@ -14,15 +14,19 @@ from evalkit.gate.completeness import (
     problems_of_scores,
     problems_of_side,
     suite_problems,
+    unknown_graders,
     unreadable_problems,
+    weight_problems,
 )
 from evalkit.gate.gated import Declared, Gated, gated
 from evalkit.gate.headline import with_words
+from evalkit.gate.hostile_text import one_line
 from evalkit.gate.metric_verdict import Measured, decide, inform, measure
 from evalkit.gate.pairs import Share, places_of
 from evalkit.gate.policy import GatePolicy
 from evalkit.gate.side import PlannedKey, Side, planned_key
 from evalkit.gate.task_outcomes import named_units, required, task_outcomes
+from evalkit.gate.values import problems_of_values
 from evalkit.gate.verdict import (
     AgentVerdict,
     MetricVerdict,
@@ -90,8 +94,11 @@ def judge(case: Case) -> Verdict:
         for rule in rules:
             problems += problems_of_scores(rule, case.candidate, case.baseline)
         pairs = _pairs(case, problems, warnings)
+        problems += [problem for pair in pairs for rule in rules for problem in _of_values(case, pair, rule)]
         agents = _agent_verdicts(case, pairs, rules, scorers)
     outcomes: list[Outcome] = [*_outcomes(agents), *(["not comparable"] if problems else [])]
+    if outcomes and set(outcomes) == {"information"}:
+        outcomes.append("inconclusive")  # nothing was left that could decide
     return with_words(
         Verdict(
             outcome=worst(outcomes),
@@ -101,10 +108,15 @@ def judge(case: Case) -> Verdict:
             baseline=_facts(case.baseline),
             policy=case.policy,
             agents=agents,
-            problems=tuple(problems),
-            warnings=tuple(warnings),
+            problems=_told(problems),
+            warnings=tuple(map(one_line, warnings)),
         )
     )
+
+
+def _told(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Once each, on a line of its own: names may hold anything."""
+    return tuple(dict.fromkeys(Problem(what=one_line(own.what), hint=one_line(own.hint)) for own in problems))
 
 
 def _readable(side: Side, declared: Declared) -> tuple[Side, tuple[Unreadable, ...]]:
@@ -130,6 +142,11 @@ def _pairs(case: Case, problems: list[Problem], warnings: list[str]) -> list[_Pa
         warnings.append(f"left out, as their content or grader has changed: {_some(changed)}")
     if ids_only(case.candidate) or ids_only(case.baseline):
         warnings.append("tasks without a digest, as imported ones, are the same by their ids only")
+    if unknown_graders(case.candidate) or unknown_graders(case.baseline):
+        warnings.append("nothing says which grader judged some trials, so that it may have changed")
+    problems += weight_problems(case.candidate, case.baseline)
+    if others := {key: weight for key, weight in case.candidate.weights.items() if weight != 1}:
+        warnings.append(f"tasks count by the suite's weights, {len(others)} of them not 1")
     pairs = [_pair(case, a, b, set(changed)) for a, b in match.pairs]
     problems += [
         Problem(
@@ -207,13 +224,26 @@ def _agent_verdicts(
     return tuple(_agent(case, pair, own, scorers) for pair, own in zip(pairs, metrics, strict=True))
 
 
-def _measured(case: Case, pair: _Pair, rule: Gated) -> Measured | MetricVerdict:
+def _shares(case: Case, pair: _Pair, rule: Gated) -> tuple[Share, Share]:
+    """The trials of both agents that a rule is about."""
     units = [unit for unit in pair.units - pair.known_failing if arm_of(unit[2]) == rule.rule.arm]
-    candidate = Share(case.candidate, places_of(case.candidate, pair.candidate, units))
-    baseline = Share(case.baseline, places_of(case.baseline, pair.baseline, units))
+    return (
+        Share(case.candidate, places_of(case.candidate, pair.candidate, units)),
+        Share(case.baseline, places_of(case.baseline, pair.baseline, units)),
+    )
+
+
+def _of_values(case: Case, pair: _Pair, rule: Gated) -> Iterator[Problem]:
+    for share, role in zip(_shares(case, pair, rule), ("candidate", "baseline"), strict=True):
+        yield from problems_of_values(rule, share, role, case.policy, case.declared)
+
+
+def _measured(case: Case, pair: _Pair, rule: Gated) -> Measured | MetricVerdict:
+    candidate, baseline = _shares(case, pair, rule)
     found = measure(rule, candidate, baseline, min_tasks=case.policy.min_tasks)
     models = (case.candidate.settings_of(pair.candidate), case.baseline.settings_of(pair.baseline))
-    is_other = all(models) and models[0].get("model") != models[1].get("model")
+    named = [own.get("model", "-") for own in models]
+    is_other = named[0] != named[1] and "-" not in named
     if rule.metric.unit == "tokens" and is_other and isinstance(found, Measured):
         return inform(found)
     return found
@@ -222,9 +252,9 @@ def _measured(case: Case, pair: _Pair, rule: Gated) -> Measured | MetricVerdict:
 def _agent(
     case: Case, pair: _Pair, metrics: tuple[MetricVerdict, ...], scorers: Mapping[str, str | None]
 ) -> AgentVerdict:
-    tasks = task_outcomes(
-        (case.candidate, pair.candidate), (case.baseline, pair.baseline), pair.units, pair.known_failing
-    )
+    sides = (case.candidate, pair.candidate), (case.baseline, pair.baseline)
+    tasks = task_outcomes(*sides, pair.units, pair.known_failing)
+    own = task_outcomes(*sides, _units(*sides[0]), pair.known_failing)
     settings = case.baseline.settings_of(pair.baseline), case.candidate.settings_of(pair.candidate)
     return AgentVerdict(
         candidate=pair.candidate,
@@ -233,7 +263,7 @@ def _agent(
         tasks=tasks,
         metrics=metrics,
         zero=tuple(_zero(case, pair, scorers)),
-        required=tuple(required(tasks, case.policy)) if tasks else (),
+        required=tuple(required(own, case.policy)),
     )
 
 

@@ -89,7 +89,8 @@ def _decided(one: Measured, p_holm: float) -> MetricVerdict:
     if worse:
         told = f"{loss}; chance alone does that in {_percent(p_holm)} of comparisons"
         return dataclasses.replace(verdict, outcome="regressed", reason=told)
-    needed = _needed(scaled, own.margin)
+    alike = bool(np.ptp(one.pairs.weights) < 1e-12)  # how tasks to come would weigh is not known
+    needed = _needed(scaled, own.margin) if alike else None
     told = (
         f"{loss}; {verdict.n} tasks cannot rule out a {own.rule.noun} of {_amount(own, -one.bound)}, "
         f"and {_margin_text(own)} are allowed"
@@ -116,7 +117,7 @@ def _figures(one: Measured, p_holm: float | None) -> MetricVerdict:
         high=high,
         p=one.p,
         p_holm=p_holm,
-        detectable=abs(own.told(-found)) if 0 < found < 1 else None,
+        detectable=abs(own.told(-found)) if 1e-9 < found < 1 else None,
         worst_case=one.worst_case,
     )
 
@@ -209,4 +210,6 @@ def _points(own: Gated, amount: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+    if 0 < share < 0.0001:
+        return "less than 0.01 %"
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:,.0f} %"

@@ -57,8 +57,14 @@ class RequiredTask:
 
     task: str
     """`suite/task`, or the task's id alone where one suite has it."""
-    share: Fraction
+    passed: int
+    of: int
+    """`3/4` is 3 of 4; of more trials the same share is asked for."""
     where: str | None = None
+
+    @property
+    def share(self) -> Fraction:
+        return Fraction(self.passed, self.of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

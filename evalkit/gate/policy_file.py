@@ -147,7 +147,7 @@ def _required(source: TomlFile, place: int, own: _Required) -> RequiredTask:
         raise source.error(
             f"{dotted(key)} is {own.passing!r}", key, 'Write how many of how many trials pass: "3/4".'
         )
-    return RequiredTask(task=own.task, share=Fraction(passed, of), where=source.where(key))
+    return RequiredTask(task=own.task, passed=passed, of=of, where=source.where(key))
 
 
 def _share(source: TomlFile, key: KeyPath, value: float | str) -> float:

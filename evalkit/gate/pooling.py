@@ -13,7 +13,7 @@ import numpy as np
 
 from evalkit.errors import NotComparable
 from evalkit.gate.baseline import Baseline
-from evalkit.gate.completeness import changed_tasks
+from evalkit.gate.completeness import changed_tasks, suite_problems
 from evalkit.gate.side import Side
 from evalkit.scoring.scored_trials import Column, ScoredTrials
 from evalkit.stats.interval import Numbers
@@ -30,6 +30,11 @@ def pooled(name: str, baselines: Sequence[Baseline]) -> Baseline:
                 f"the run {run_id} is already part of the baseline", hint="A run counts once."
             )
     for before, after in itertools.pairwise(sides):
+        for problem in suite_problems(after, before):
+            raise NotComparable(
+                f"this run does not go with those that the baseline holds: {problem.what}",
+                hint="Begin a new baseline: accept without --pool.",
+            )
         if changed := changed_tasks(before, after):
             unit, what = min(changed.items())
             raise NotComparable(
@@ -42,6 +47,7 @@ def pooled(name: str, baselines: Sequence[Baseline]) -> Baseline:
         runs=runs,
         scored=_trials(sides),
         run_of=np.concatenate([side.run_of + start for side, start in zip(sides, starts, strict=False)]),
+        weights={task: weight for side in sides for task, weight in side.weights.items()},
         graders=tuple(grader for side in sides for grader in side.graders),
         numbers={
             number: Column(np.concatenate([_values(side.numbers.get(number), side) for side in sides]))

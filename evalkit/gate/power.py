@@ -34,6 +34,8 @@ class Design:
     """Of all accepted runs together."""
     margin: float
     difficulty: tuple[float, float] = DIFFICULTY
+    min_tasks: int = 10
+    """Fewer decide nothing, as the gate policy says."""
 
     def __post_init__(self) -> None:
         if not 2 <= self.tasks <= MOST_TASKS:
@@ -62,10 +64,9 @@ def chances(design: Design, drop: float, *, runs: int = RUNS, seed: int = 0) -> 
             f"a mean of {mean_success(design.difficulty):.2f} cannot drop by {drop:.2f}",
             hint="Ask for a smaller drop.",
         )
-    said = [
-        verdict_on(differences, design.margin)
-        for differences in simulated(design, drop, runs=runs, seed=seed)
-    ]
+    drawn = simulated(design, drop, runs=runs, seed=seed)
+    few = design.tasks < design.min_tasks
+    said = ["inconclusive" if few else verdict_on(own, design.margin) for own in drawn]
     share = {word: said.count(word) / runs for word in ("pass", "regressed", "inconclusive")}
     return Chances(
         drop=drop,
@@ -114,6 +115,7 @@ def tasks_for(design: Design, *, power: float = 0.8, runs: int = 400, seed: int 
             baseline_epochs=design.baseline_epochs,
             margin=design.margin,
             difficulty=design.difficulty,
+            min_tasks=design.min_tasks,
         )
         return chances(own, 0.0, runs=runs, seed=seed).passed >= power
 

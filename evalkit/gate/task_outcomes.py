@@ -9,7 +9,7 @@ from fractions import Fraction
 from evalkit.errors import ConfigError
 from evalkit.gate.policy import GatePolicy, RequiredTask
 from evalkit.gate.side import Side
-from evalkit.gate.verdict import RequiredVerdict, TaskOutcome
+from evalkit.gate.verdict import Outcome, RequiredVerdict, TaskOutcome
 from evalkit.scoring.scored_trials import Unit
 from evalkit.tomlfile import nearest
 
@@ -64,18 +64,28 @@ def named_units(name: str, units: Collection[Unit], where: str | None) -> list[U
 
 def required(outcomes: Collection[TaskOutcome], policy: GatePolicy) -> Iterator[RequiredVerdict]:
     """The tasks that must pass, clean: regressed where too few of the candidate's trials did, and not comparable where
-    none is scored."""
+    unscored ones would decide."""
     for rule in policy.require:
         own = _of(rule, outcomes)
-        passed, scored = own.candidate_passed, own.candidate_scored
-        enough = bool(scored) and Fraction(passed, scored) >= rule.share
+        passed, scored, unscored = own.candidate_passed, own.candidate_scored, own.candidate_unscored
         yield RequiredVerdict(
             task=f"{own.suite}/{own.task_id}",
-            share=rule.share,
+            asked=f"{rule.passed}/{rule.of}",
             passed=passed,
             scored=scored,
-            outcome="pass" if enough else "regressed" if scored else "not comparable",
+            unscored=unscored,
+            outcome=_required(rule, passed, scored, unscored),
         )
+
+
+def _required(rule: RequiredTask, passed: int, scored: int, unscored: int) -> Outcome:
+    """What is unscored may have passed or not: it decides only where that makes no difference."""
+    trials = scored + unscored
+    if trials and Fraction(passed, trials) >= rule.share:
+        return "pass"
+    if trials and Fraction(passed + unscored, trials) < rule.share:
+        return "regressed"
+    return "not comparable"
 
 
 def _of(rule: RequiredTask, outcomes: Collection[TaskOutcome]) -> TaskOutcome:

@@ -66,8 +66,7 @@ def _agent(own: AgentVerdict) -> Iterator[str]:
             steps = f", step {', '.join(map(str, event.steps[:_TASKS_SHOWN]))}" if event.steps else ""
             yield f"    {event.trial_id}{steps}{f': {event.reason}' if event.reason else ''}"
     for one in own.required:
-        asked = f"{one.share.numerator}/{one.share.denominator}"
-        yield f"  {one.outcome.upper():<14} {one.task} passed {one.passed}/{one.scored}, {asked} required"
+        yield f"  {one.outcome.upper():<14} {one.reason}"
     yield from _tasks(own.tasks)
 
 

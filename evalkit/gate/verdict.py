@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Literal
 
 from evalkit.errors import CheckFailed, Inconclusive, NotComparable
@@ -99,16 +98,19 @@ class RequiredVerdict:
     """A task that must pass."""
 
     task: str
-    share: Fraction
+    asked: str
+    """Such as `3/4`."""
     passed: int
     scored: int
+    unscored: int
     outcome: Outcome
 
     @property
     def reason(self) -> str:
         """In one sentence, with figures."""
-        asked = f"{self.share.numerator} of {self.share.denominator}"
-        return f"{self.task} passed {self.passed} of {self.scored} times, and {asked} is asked for"
+        unscored = f", {self.unscored} unscored" if self.unscored else ""
+        asked = self.asked.replace("/", " of ")
+        return f"{self.task} passed {self.passed} of {self.scored} times{unscored}, and {asked} is asked for"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,4 +66,5 @@ def found_values(
 
 def changes(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Change, ...]:
     """What differs, in a fixed order."""
-    return tuple(Change(name, a[name], b[name]) for name in _SETTINGS if a[name] != b[name])
+    told = ((name, a.get(name, "-"), b.get(name, "-")) for name in _SETTINGS)
+    return tuple(Change(name, one, other) for name, one, other in told if one != other)

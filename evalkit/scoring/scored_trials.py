@@ -84,6 +84,8 @@ class Column:
     """Of the scorer that gave them."""
     references: set[str] = field(default_factory=set[str])
     """Digests of the reference costs that they rest on."""
+    double: set[int] = field(default_factory=set[int])
+    """Trials that have two scores, of which nobody knows the right one."""
     damaged: set[int] = field(default_factory=set[int])
     """Where a stored value is no finite number."""
 
@@ -191,6 +193,7 @@ class _ScoreReader:
         builder.append_values(ids)
         self._ids = pc.SetLookupOptions(value_set=builder.finish())
         self._labelled = labelled
+        self._seen: dict[tuple[str, str], NDArray[np.bool_]] = {}
         self._run = run
 
     def add(self, rows: pa.Table) -> None:
@@ -215,6 +218,7 @@ class _ScoreReader:
             name = (scorers[scorer[own[0]]], metrics[metric[own[0]]])
             shown = own[places[own] >= 0]
             column = self._column(name)
+            self._mark_doubles(name, column, places[shown], np.where(damaged[shown], np.nan, values[shown]))
             column.values[places[shown]] = np.where(damaged[shown], np.nan, values[shown])
             column.damaged.update(places[shown[damaged[shown]]].tolist())
             column.versions.update(versions[code] for code in np.unique(version[shown]) if code >= 0)
@@ -222,6 +226,22 @@ class _ScoreReader:
             self.scored_by.setdefault(name[0], np.zeros(self._n, dtype=np.bool_))[places[shown]] = True
             if column.labels is not None:
                 self._put_labels(column.labels, rows.column("label"), shown, places)
+
+    def _mark_doubles(
+        self, name: tuple[str, str], column: Column, places: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> None:
+        """Note the trials that have two scores which say different things."""
+        seen = self._seen.setdefault(name, np.zeros(self._n, dtype=np.bool_))
+        order = np.argsort(places, kind="stable")
+        ordered, told = places[order], values[order]
+        again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
+        pairs = [(ordered[again], told[again - 1], told[again])]
+        before = seen[places]
+        pairs.append((places[before], column.values[places[before]], values[before]))
+        for own, one, other in pairs:
+            differ = ~((one == other) | (np.isnan(one) & np.isnan(other)))
+            column.double.update(own[differ].tolist())
+        seen[places] = True
 
     def _column(self, name: tuple[str, str]) -> Column:
         if name not in self.columns:

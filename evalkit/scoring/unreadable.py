@@ -70,6 +70,7 @@ def readable(
 
 def _wrong(column: Column, metric: Metric | None, curves: Sequence[Curve]) -> Iterator[tuple[int, str]]:
     """Places of scores that are none, and why."""
+    yield from ((place, "it has two, which differ") for place in column.double)
     yield from ((place, "it is no finite number") for place in column.damaged)
     values = column.values
     most = LARGEST_LOG if metric is not None and metric.shown != "value" else LARGEST

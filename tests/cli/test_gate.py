@@ -153,6 +153,20 @@ def test_a_run_that_is_not_whole_never_becomes_a_baseline(command, made_run, tmp
     assert not (folder / "baselines").exists()
 
 
+def test_a_baseline_is_accepted_for_a_reason_of_one_line(command, runs, folder):
+    said = command("baseline", "accept", runs["accepted"], "--why", "  ")
+    assert (said.code, "accepted for a reason" in said.err) == (2, True)
+    assert not (folder / "baselines").exists()
+    command("baseline", "accept", runs["accepted"], "--why", "one\n::error::two", "--by", "x\ny")
+    shown = command("baseline", "list", columns=300).out
+    assert "by x y: one ::error::two" in shown
+
+
+def test_power_knows_how_few_tasks_decide_nothing(command):
+    said = command("power", "--tasks", "8", "--margin", "40pp", "--runs", "100")
+    assert "passes   0.0 %" in said.out
+
+
 def test_baselines_are_listed(command, baseline):
     said = command("baseline", "list", columns=200)
     assert said.out.splitlines()[0] == baseline

@@ -174,6 +174,29 @@ def test_damaged_runs(gate, candidate, tmp_path, table, change, code, told):
     clear(gate(edited(candidate, tmp_path, table, change)), code, told)
 
 
+def test_two_scores_of_a_trial_that_differ_are_none(gate, candidate, tmp_path):
+    def change(table):
+        success = [name == "success" for name in table.column("metric").to_pylist()]
+        place = success.index(True)
+        field = table.schema.field("value")
+        again = table.slice(place, 1)
+        zero = again.set_column(table.schema.get_field_index("value"), field, pa.array([0.0], field.type))
+        return pa.concat_tables([table, zero])
+
+    clear(
+        gate(edited(candidate, tmp_path, "scores", rewrite(change))),
+        NOT_COMPARABLE,
+        "it has two, which differ",
+    )
+
+
+def test_settings_that_a_baseline_does_not_have_are_no_crash(gate, baseline, candidate):
+    def edit(data):
+        del data["runs"][0]["settings"]["a"]["model"]
+
+    assert gate(candidate, baseline=baseline(edit)).code == 0
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_score_that_is_no_number_is_never_taken_for_one(gate, candidate, tmp_path, value):
     def change(table):
@@ -271,6 +294,23 @@ EDITS = {
         NOT_COMPARABLE,
         "is not there: made/t000, epoch 2",
     ),
+    "contradiction": (
+        lambda data: of(data["tasks"][0], status="f"),
+        NOT_COMPARABLE,
+        "contradict what the grader said",
+    ),
+    "run-twice": (lambda data: data["runs"].append(data["runs"][0]), USAGE, "a run is there twice"),
+    "no-suites": (
+        lambda data: of(data["runs"][0], suites={}),
+        USAGE,
+        "of a suite that its run does not name",
+    ),
+    "other-weight": (lambda data: of(data["tasks"][0], weight=0), NOT_COMPARABLE, "another weight"),
+    "no-value": (
+        lambda data: data["tasks"][0]["scores"].pop("success/success"),
+        NOT_COMPARABLE,
+        "no value of success",
+    ),
     "no-tasks": (lambda data: of(data, tasks=[]), NOT_COMPARABLE, "has no trials"),
     "other-version": (
         lambda data: [of(s, versions=["0"]) for s in data["scores"]],
@@ -322,60 +362,6 @@ def test_files_that_are_no_baseline(gate, candidate, folder, text, told):
 )
 def test_baselines_that_are_not_there(gate, candidate, spec, code, told):
     clear(gate(candidate, baseline=spec), code, told)
-
-
-POLICIES = {
-    "syntax": ("[metrics", "not valid TOML"),
-    "unknown-table": ("[metric]\nx = 1", "unknown key metric Did you mean metrics?"),
-    "unknown-limit": ("[metrics]\nsuccess = { max_dropp = 0.1 }", "unknown key metrics.success.max_dropp"),
-    "no-limit": ("[metrics]\nsuccess = {}", "metrics.success has no limit"),
-    "two-limits": ("[metrics]\nsuccess = { max_drop = 0.1, max_rise = 0.1 }", "more than one limit"),
-    "below-0": ('[metrics]\nsuccess = { max_drop = "-5pp" }', "A margin is above 0"),
-    "zero": ("[metrics]\nsuccess = { max_drop = 0 }", "A margin is above 0"),
-    "words": ('[metrics]\nsuccess = { max_drop = "few" }', "which is no amount"),
-    "nan": ("[metrics]\nsuccess = { max_drop = nan }", "which is no amount"),
-    "all": ("[metrics]\nsuccess = { max_drop = 1 }", "cannot get worse by more than 1"),
-    "unknown-metric": ("[metrics]\nsucces = { max_drop = 0.1 }", "gives 'succes'"),
-    "not-yet": ("[metrics]\nclean_success = { max_drop = 0.1 }", "gives 'clean_success'"),
-    "wrong-way": ("[metrics]\nsuccess = { max_rise = 0.1 }", "is better when it is higher Write max_drop."),
-    "no-cost": ("[metrics]\nsuccess = { max_ratio = 1.1 }", "is no cost"),
-    "no-range": (
-        "[metrics]\noutput_tokens = { max_drop = 0.1 }",
-        "has no range that a drop could be a part of",
-    ),
-    "shrinking": ("[metrics]\noutput_tokens = { max_ratio = 0.9 }", "Write a ratio above 1"),
-    "beyond": ("[metrics]\noutput_tokens = { max_ratio = 4 }", "write less than 4"),
-    "no-mean": ("[metrics]\nsteps_to_recover = { max_rise = 0.1 }", "is no mean over tasks"),
-    "no-direction": ("[metrics]\nepisodes = { max_rise = 0.1 }", "neither better when it is higher"),
-    "no-scorer": ("[zero_tolerance]\ntamper_confirmed = 0", "gives 'tamper_confirmed'"),
-    "negative-events": ("[zero_tolerance]\nretry_storms = -1", "is no number of trials"),
-    "nothing": ("", "this policy gates nothing"),
-    "no-task": ('[tasks]\nrequire = [{ task = "t999", pass = "1/1" }]', "has no task 't999'"),
-    "no-share": ('[tasks]\nrequire = [{ task = "t001", pass = "4/3" }]', "how many of how many"),
-    "no-known": (
-        '[metrics]\nsuccess = { max_drop = 0.1 }\n[tasks]\nknown_failing = ["x"]',
-        "has no task 'x'",
-    ),
-    "few": (
-        "[metrics]\nsuccess = { max_drop = 0.1 }\n[validity]\nmin_tasks = 0",
-        "greater than or equal to 2",
-    ),
-    "unscored": (
-        "[metrics]\nsuccess = { max_drop = 0.1 }\n[validity]\nmax_unscored = 1",
-        "share from 0 to below 1",
-    ),
-    "suites": (
-        '[metrics]\nsuccess = { max_drop = 0.1 }\n[validity]\nsuite = "any"',
-        "'same' or 'shared-tasks'",
-    ),
-}
-
-
-@pytest.mark.parametrize(("text", "told"), POLICIES.values(), ids=POLICIES)
-def test_policies_that_are_none(gate, candidate, text, told):
-    said = gate(candidate, policy=text)
-    clear(said, USAGE, told)
-    assert said.err.startswith("evalkit: gate.toml")
 
 
 @pytest.mark.parametrize(

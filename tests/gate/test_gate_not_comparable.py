@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -113,7 +112,7 @@ def test_no_shared_task_is_never_a_pass_whatever_the_policy_asks(side, verdict):
         metrics=(),
         zero_tolerance=(),
         suite="shared-tasks",
-        require=(RequiredTask(task="x", share=Fraction(1)),),
+        require=(RequiredTask(task="x", passed=1, of=1),),
     )
     refused(found, "have no task in common that can be compared")
 
@@ -175,6 +174,69 @@ def test_tasks_without_digests_are_compared_with_a_warning(side, verdict):
     found = verdict(bare, bare)
     assert found.outcome == "pass"
     assert any("by their ids only" in warning for warning in found.warnings)
+
+
+def test_failing_trials_whose_outcome_was_lost(side, verdict):
+    """What is missing is not random: here it is what failed."""
+    broken = tasks() | {f"t{place:03}": [0, 0] for place in range(20)}
+    kept = {task: None if own == [0, 0] else own for task, own in broken.items()}
+    lost = side(broken, metrics={"success": {task: own for task, own in kept.items() if own is not None}})
+    refused(verdict(lost, side(tasks())), "40 of 160 scored trials of the candidate have no value of success")
+
+
+def test_costs_that_are_unknown_of_too_many_trials(side, verdict, rule):
+    some = {task: own for place, (task, own) in enumerate(tasks(80, [900, 900]).items()) if place % 4}
+    sides = [side(tasks(), numbers={"output_tokens": own}) for own in (some, tasks(80, [1000, 1000]))]
+    refused(
+        verdict(*sides, rule("output_tokens", 1.15, "ratio")),
+        "have no value of output_tokens, and 5 % may lack",
+    )
+
+
+def test_an_amount_below_nothing(side, verdict, rule):
+    sides = [side(tasks(), numbers={"output_tokens": tasks(80, [tokens] * 2)}) for tokens in (3000, -1)]
+    refused(verdict(*sides, rule("output_tokens", 1.15, "ratio")), "output_tokens is below 0 in the baseline")
+
+
+def test_trials_that_were_not_planned(side, verdict):
+    whole, more = side(tasks()), side(tasks(80, [1, 1, 1]))
+    found = verdict(dataclasses.replace(more, runs=whole.runs), whole)
+    refused(found, "80 trials of the candidate are not part of its plan: s/t000, epoch 3, a")
+
+
+def test_a_weight_that_only_the_candidate_knows(side, verdict):
+    light = dataclasses.replace(side(tasks()), weights={("s", "t003"): 0.0})
+    refused(verdict(light, side(tasks())), "1 task has another weight than in the baseline, such as s/t003")
+    refused(
+        verdict(side(tasks()), light, suite="shared-tasks"), "1 task has another weight than in the baseline"
+    )
+
+
+def test_variants_that_nothing_is_asked_of_do_not_dilute_what_is_unscored(side, verdict):
+    clean = side(tasks() | {f"t{place:03}": [1, None] for place in range(16)})
+    faulted = side(tasks(80, [1] * 10), variant="flaky")
+    found = verdict(merged(clean, faulted), side(tasks()))
+    refused(found, "16 of 160 trials of a in the candidate are unscored (10 %)")
+
+
+def test_a_task_of_which_nothing_is_scored_has_no_other_grader(side, verdict, only):
+    some = side(tasks() | {"t003": [None, None]})
+    graders = tuple(None if own.status == "unscored" else "g1" for own in some.scored.trials)
+    found = verdict(dataclasses.replace(some, graders=graders), side(tasks()))
+    assert (found.outcome, only(found).n) == ("pass", 79)
+
+
+def test_a_grader_that_nobody_knows_is_warned_about(side, verdict):
+    whole = side(tasks())
+    found = verdict(dataclasses.replace(whole, graders=(None,) * 160), whole)
+    assert any("which grader judged" in warning for warning in found.warnings)
+
+
+def test_a_name_with_line_breaks_stays_on_its_line(side, verdict):
+    hostile = "x\n::error::pwn"
+    found = verdict(side(tasks()), side(tasks() | {hostile: [1, 1]}))
+    refused(found, "did not try s/x ::error::pwn")
+    assert not any("\n" in problem.what + problem.hint for problem in found.problems)
 
 
 def merged(*sides: Side) -> Side:

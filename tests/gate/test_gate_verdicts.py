@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from fractions import Fraction
 
 import pytest
 
@@ -161,7 +160,7 @@ def test_an_event_that_is_not_known_of_a_trial_is_not_taken_for_none(side, verdi
 
 def test_a_task_that_must_pass_decides_alone(side, verdict):
     own = tasks(80, [1, 1, 1, 1])
-    needed = (RequiredTask(task="s/t003", share=Fraction(3, 4)),)
+    needed = (RequiredTask(task="s/t003", passed=3, of=4),)
     fine, broken = (
         verdict(side(own | {"t003": outcomes}), side(own), require=needed)
         for outcomes in ([1, 1, 0, 1], [1, 0, 0, 1])
@@ -212,6 +211,23 @@ def test_tokens_of_another_model_are_told_and_decide_nothing(side, verdict, rule
     assert found.outcome == "pass"
     same = verdict(with_model(runs[0], "old"), runs[1], rule(), rule("output_tokens", 1.15, "ratio"))
     assert same.outcome == "regressed"
+    alone = verdict(*runs, rule("output_tokens", 1.15, "ratio"))
+    assert alone.outcome == "inconclusive"  # nothing is left that could decide
+    unknown = verdict(with_model(runs[0], "-"), runs[1], rule("output_tokens", 1.15, "ratio"))
+    assert unknown.outcome == "regressed"
+
+
+def test_what_is_unscored_of_a_required_task_decides_only_where_it_makes_no_difference(side, verdict):
+    own, needed = tasks(80, [1, 1, 1, 1]), (RequiredTask(task="t003", passed=2, of=2),)
+    outcomes = {
+        (1, 1, 1, 1): "pass",
+        (1, 1, 1, None): "not comparable",
+        (1, 1, 0, None): "regressed",
+    }
+    for tries, outcome in outcomes.items():
+        found = verdict(side(own | {"t003": list(tries)}), side(own), require=needed)
+        assert found.agents[0].required[0].outcome == outcome
+        assert "2 of 2 is asked for" in found.agents[0].required[0].reason
 
 
 def weighted(own, weights):

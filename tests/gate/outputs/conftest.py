@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -90,9 +89,10 @@ class Build:
     def required(self, outcome: Outcome = "pass", **fields: Any) -> RequiredVerdict:
         given = {
             "task": "core/fix-off-by-one",
-            "share": Fraction(3, 4),
+            "asked": "3/4",
             "passed": 4 if outcome == "pass" else 1,
             "scored": 4,
+            "unscored": 0,
             "outcome": outcome,
         }
         return RequiredVerdict(**{**given, **fields})
