@@ -18,7 +18,7 @@ GroupedBy = Literal["skill", "difficulty"]
 _DIFFICULTIES = ("easy", "medium", "hard")
 _LEAST = 2
 """Of one task nothing can be said about others."""
-_ACROSS, _BETWEEN, _STEP, _PANELS = 136.0, 26.0, 18.0, 4
+_ACROSS, _BETWEEN, _STEP, _PANELS = 136.0, 34.0, 18.0, 4
 _COLUMNS = 30
 _TOP, _HEAD, _FOOT = 8.0, 22.0, 34.0
 
@@ -89,7 +89,7 @@ def _names(agents: Sequence[str], left: float, top: float) -> Markup:
 def _panel(name: str, agents: Sequence[str], own: Mapping[str, Estimate], at: tuple[float, float]) -> Markup:
     axis, bottom = share_axis(0, _ACROSS), _HEAD + len(agents) * _STEP
     tasks = max(estimate.n for estimate in own.values())
-    parts = [words(0, 12, f"{clipped(name, 14)} ({tasks} tasks)", "label title", columns=26)]
+    parts = [words(0, 12, f"{clipped(name, 13)} ({tasks} tasks)", "label title", columns=26)]
     for value in (0.0, 0.5, 1.0):
         x = axis.at(value)
         parts += [

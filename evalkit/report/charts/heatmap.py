@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from markupsafe import Markup
@@ -15,22 +16,26 @@ _MOST_LETTERS = 170_000
 """Of names in what cells show when pointed at; beyond, they show the value alone, or a page grows by megabytes."""
 _LABEL = 30
 _CLASSES = (
-    ("never", "M.3.3L.7.7M.7.3L.3.7"),
-    ("below ⅓", "M.25.8H.75"),
-    ("⅓ to ⅔", "M.25.5H.75M.25.8H.75"),
-    ("above ⅔", "M.25.2H.75M.25.5H.75M.25.8H.75"),
-    ("always", ""),
+    ("cell-0", "never", (0.26, ".26l.4.4m0-.4l-.4.4")),
+    ("cell-1", "below ⅓", (0.21, ".72h.5")),
+    ("cell-2", "⅓ to ⅔", (0.21, ".46h.5m-.5.26h.5")),
+    ("cell-3", "above ⅔", (0.21, ".2h.5m-.5.26h.5m-.5.26h.5")),
+    ("cell-4", "always", None),
+    ("none", "unknown", None),
 )
-_CELL = Markup('<use href="#c{}" x="{}"><title>{}{}</title></use>')
+"""With the sign that each has beside its colour: where it starts in a cell, and its path from there."""
 _NONE = 5
-"""The place of what is unknown, after the classes."""
+"""The place of what is unknown."""
+_CELL = Markup('<rect x="{}"><title>{}{}</title></rect>')
 
 
 def heatmap(board: Board) -> Markup:
     """Tasks down, the easiest first, agents across, the best first; before them what any agent passed.
 
-    A cell is a `use` whose x is its column: 0 for any agent, then the agents in the order of the heads, which carry
-    `data-agent`; its row carries `data-task` (`SUITE/TASK`). Nothing without agents or tasks.
+    A cell is a `rect` whose x is its column: 0 for any agent, then the agents in the order of the heads, which carry
+    `data-agent`; its row carries `data-task` (`SUITE/TASK`). There can be ten thousand, so what they share is not
+    repeated: their class is that of a group, and their size, 0.92 in units of a cell, is the style sheet's. Nothing
+    without agents or tasks.
     """
     names = [row.entrant.name for row in board.rows]
     tasks = board.tasks[:MOST_TASKS]
@@ -46,7 +51,6 @@ def heatmap(board: Board) -> Markup:
     columns = [best, *(board.solved[name] for name in names)]
     titles = _titles(heads, labels)
     parts = [
-        element("defs", Markup("").join(_cell(place) for place in range(_NONE + 1))),
         _legend(),
         _heads(heads, names, left, top, size),
         *(
@@ -96,26 +100,25 @@ def _titles(heads: Sequence[str], labels: Sequence[str]) -> list[list[str]]:
     return [[f"{head}, {label}: " for label in labels] for head in ["any agent", *heads]]
 
 
-def _cell(place: int) -> Markup:
-    """In a square of 1 x 1, so that a cell's x can be its column."""
-    square = element("path", d="M.04.04H.96V.96H.04z")
-    if place == _NONE:
-        return group([square], id=f"c{place}", class_="none")
-    sign = _CLASSES[place][1]
-    return group(
-        [square, *([element("path", d=sign, class_="sign")] if sign else [])],
-        id=f"c{place}",
-        class_=f"cell-{place}",
-    )
+def _cells(of: int, cells: Sequence[tuple[int, str, str]]) -> Markup:
+    """Those of one class in a row, each with its column and the words and the value that it shows when pointed at."""
+    name, _, sign = _CLASSES[of]
+    parts = [_CELL.format(*cell) for cell in cells]
+    if sign is not None:
+        across, path = sign
+        signs = "".join(f"M{column + across:g}{path}" for column, _, _ in cells)
+        parts.append(element("path", d=signs, class_="sign"))
+    return group(parts, class_=name)
 
 
 def _legend() -> Markup:
     parts: list[Markup] = []
     x = 4.0
-    for place, name in [*enumerate(name for name, _ in _CLASSES), (_NONE, "unknown")]:
-        parts.append(element("use", href=f"#c{place}", transform=f"translate({number(x)} 4) scale(14)"))
-        parts.append(words(x + 20, 15, name))
-        x += 34 + LETTER * len(name)
+    for place, (_, meaning, _) in enumerate(_CLASSES):
+        cell = _cells(place, [(0, "", meaning)])
+        parts.append(element("g", cell, transform=f"translate({number(x)} 4) scale(15)"))
+        parts.append(words(x + 20, 15, meaning))
+        x += 34 + LETTER * len(meaning)
     return group(parts, class_="legend")
 
 
@@ -143,10 +146,10 @@ def _row(
 ) -> Markup:
     label, name = task
     left, y, size = at
-    cells = Markup("").join(
-        _CELL.format(class_of(value), place, title, _said(value))
-        for place, (value, title) in enumerate(zip(values, titles, strict=True))
-    )
+    by_class: defaultdict[int, list[tuple[int, str, str]]] = defaultdict(list)
+    for column, (value, title) in enumerate(zip(values, titles, strict=True)):
+        by_class[class_of(value)].append((column, title, _said(value)))
+    cells = Markup("").join(_cells(place, by_class[place]) for place in sorted(by_class))
     return group(
         [
             words(left - 6, y + size / 2 + 4, label, anchor="end"),

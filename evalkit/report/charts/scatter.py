@@ -20,7 +20,7 @@ from evalkit.scoring.estimate import Estimate
 from evalkit.scoring.ranks import frontier
 
 Over = Literal["cost", "seconds"]
-_WIDTH, _TOP, _BOTTOM = 900.0, 24.0, 440.0
+_WIDTH, _TOP, _BOTTOM = 900.0, 44.0, 460.0
 _LEFT, _RIGHT = 52.0, 880.0
 _COLUMNS = 28
 
@@ -124,7 +124,7 @@ def _axes(plane: _Plane, what: str) -> Markup:
     for x, text in places:
         parts += [rule(x, _BOTTOM, x, _BOTTOM + 5, "axis"), words(x, _BOTTOM + 19, text, anchor="middle")]
     parts.append(words((_LEFT + _RIGHT) / 2, _BOTTOM + 37, f"{what} (log)", "label title", anchor="middle"))
-    parts.append(words(4, 12, "success", "label title"))
+    parts.append(words(4, _TOP - 24, "success", "label title"))
     return group(parts)
 
 

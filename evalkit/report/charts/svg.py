@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from evalkit.report.charts.wording import clipped, storable
 
 Value = str | float
-LETTER = 6.4
+LETTER = 6.8
 """The width of a column of text, in units of a drawing."""
 LINE = 16.0
 

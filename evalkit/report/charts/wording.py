@@ -16,6 +16,8 @@ _NOT_SHOWN = re.compile(
 )
 _GONE = "\N{REPLACEMENT CHARACTER}"
 _CUT = "…"
+_BLANK = "␣"
+_MARKS = 2
 _ROOM = 4
 """How many characters of a text are looked at for each column that there is: marks that add to others take none."""
 
@@ -26,13 +28,29 @@ def storable(text: str) -> str:
 
 
 def clipped(text: str, columns: int) -> str:
-    """One line of the text for the eye, at most so many columns wide; names differ at ends, so the middle goes."""
+    """One line of the text for the eye, at most so many columns wide; names differ at ends, so the middle goes.
+
+    Of marks that stand above or below a letter two are kept, as more would cover what is around; `␣` stands for
+    nothing.
+    """
     if len(text) > columns * _ROOM:
         text = text[: columns * _ROOM // 2] + _CUT + text[-(columns * _ROOM // 2) :]
-    text = storable(_NOT_SHOWN.sub(_GONE, " ".join(text.split())))
+    text = _few_marks(storable(_NOT_SHOWN.sub(_GONE, " ".join(text.split())))) or _BLANK
     if width(text) <= columns and len(text) <= columns * 2:
         return text
     return _start(text, columns // 2) + _CUT + _start(text[::-1], columns - columns // 2 - 1)[::-1]
+
+
+def _few_marks(text: str) -> str:
+    if text.isascii():
+        return text
+    kept: list[str] = []
+    marks = 0
+    for letter in text:
+        marks = marks + 1 if unicodedata.category(letter) in {"Mn", "Me"} else 0
+        if marks <= _MARKS:
+            kept.append(letter)
+    return "".join(kept)
 
 
 def width(text: str) -> int:
@@ -41,7 +59,7 @@ def width(text: str) -> int:
 
 
 def _width(letter: str) -> int:
-    if unicodedata.combining(letter):
+    if unicodedata.category(letter) in {"Mn", "Me"}:
         return 0
     return 2 if unicodedata.east_asian_width(letter) in {"W", "F"} else 1
 

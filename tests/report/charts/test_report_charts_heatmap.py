@@ -21,11 +21,12 @@ def cells(text: Markup) -> dict[tuple[str, str | None], tuple[str, str]]:
     heads = [element.get("data-agent") for element in root.findall(f"{SVG}g[@class='heads']/{SVG}text")]
     return {
         (str(row.get("data-task")), heads[int(cell.get("x", ""))]): (
-            cell.get("href", "").removeprefix("#c"),
+            str(group.get("class")).removeprefix("cell-"),
             str(cell[0].text),
         )
         for row in root.findall(f"{SVG}g[@class='row']")
-        for cell in row.iter(f"{SVG}use")
+        for group in row.findall(f"{SVG}g/{SVG}g")
+        for cell in group.findall(f"{SVG}rect")
     }
 
 
@@ -49,7 +50,7 @@ def test_each_cell_has_the_class_and_the_share_of_its_trials(board_of: MakeBoard
     assert cells(heatmap(board)) == {
         ("s/v", None): ("4", "any agent, v: 1"),
         ("s/v", "a"): ("4", "a, v: 1"),
-        ("s/v", "b"): ("5", "b, v: unknown"),
+        ("s/v", "b"): ("none", "b, v: unknown"),
         ("s/t", None): ("3", "any agent, t: 0.75"),
         ("s/t", "a"): ("3", "a, t: 0.75"),
         ("s/t", "b"): ("1", "b, t: 0.25"),
@@ -80,11 +81,19 @@ def test_only_never_and_always_have_the_outer_classes(value: float | None, expec
 def test_each_class_looks_different_without_colour(board_of: MakeBoard) -> None:
     root = ET.fromstring(heatmap(board_of({"task_id": "t"})))
     signs = {
-        group.get("class"): "".join(path.get("d", "") for path in group)
-        for group in root.findall(f"{SVG}defs/{SVG}g")
+        group.get("class"): "".join(path.get("d", "") for path in group.findall(f"{SVG}path"))
+        for group in root.findall(f"{SVG}g[@class='legend']/{SVG}g/{SVG}g")
     }
     assert list(signs) == ["cell-0", "cell-1", "cell-2", "cell-3", "cell-4", "none"]
     assert len({sign for name, sign in signs.items() if name != "none"}) == 5
+
+
+def test_a_sign_lies_in_its_cell(board_of: MakeBoard) -> None:
+    root = ET.fromstring(
+        heatmap(board_of(*(row for a in "abc" for row in attempts(a, "t", "-" if a == "c" else "+"))))
+    )
+    (path,) = root.findall(f"{SVG}g[@class='row']/{SVG}g/{SVG}g[@class='cell-0']/{SVG}path")
+    assert path.get("d") == "M3.26.26l.4.4m0-.4l-.4.4"
 
 
 def test_beyond_the_most_tasks_it_says_how_many_are_not_drawn(board_of: MakeBoard) -> None:

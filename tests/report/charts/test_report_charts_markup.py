@@ -168,6 +168,15 @@ def test_a_long_name_keeps_both_ends() -> None:
     assert clipped("react/very-long-provider/model-a", 16) == "react/ve…model-a"
 
 
+def test_marks_do_not_pile_up_over_what_is_around() -> None:
+    assert clipped("e" + "\u0301\u0489" * 3000 + "x", 30) == "e\u0301\u0489…\u0489\u0301x"
+    assert clipped("café e\u0301", 30) == "café e\u0301"
+
+
+def test_a_blank_name_can_be_seen() -> None:
+    assert clipped(" \t", 30) == "␣"
+
+
 def test_a_bar_shows_where_the_interval_and_the_value_lie() -> None:
     root = check(interval_bar(0.5, 0.25, 1.0))
     track, interval, point = root
