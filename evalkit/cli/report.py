@@ -25,6 +25,7 @@ def report(
     from evalkit.report.board import make_board
     from evalkit.report.page import render
     from evalkit.report.plain import as_csv, as_markdown
+    from evalkit.report.views import chart_views
     from evalkit.scoring.scored_trials import stored_scorers
     from evalkit.trajectory.atomic import write_text
 
@@ -39,7 +40,11 @@ def report(
             page = as_csv(board)
         case _:
             page = render(
-                board, find_project(), title=title or ", ".join(sorted(board.suites)), version=__version__
+                board,
+                find_project(),
+                title=title or ", ".join(sorted(board.suites)),
+                version=__version__,
+                views=chart_views(board),
             )
     out.parent.mkdir(parents=True, exist_ok=True)
     write_text(out, page)

@@ -210,8 +210,10 @@ def _solved(by_task: Mapping[str, list[float | None]], task: int) -> float:
 
 def _groups(whole: ScoredTrials, declared: Declared) -> dict[str, Summary]:
     groups: dict[str, Summary] = {}
+    has_scores = any(metric == "success" for _, metric in whole.columns)
+    wanted = ("success" if has_scores else PASSED.name,)
     if any(trial.skills for trial in whole.trials):
-        groups["skill"] = summarise(whole, declared, by="skill", wanted=("success",))
+        groups["skill"] = summarise(whole, declared, by="skill", wanted=wanted)
     if any(trial.difficulty for trial in whole.trials):
-        groups["difficulty"] = summarise(whole, declared, by="difficulty", wanted=("success",))
+        groups["difficulty"] = summarise(whole, declared, by="difficulty", wanted=wanted)
     return groups

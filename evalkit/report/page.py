@@ -20,6 +20,7 @@ from markupsafe import Markup
 from evalkit.errors import ConfigError
 from evalkit.project import Project
 from evalkit.report.board import Board, Row, success
+from evalkit.report.charts.interval_bar import interval_bar
 from evalkit.report.heading import Heading
 from evalkit.scoring.estimate import Estimate
 from evalkit.scoring.figure_text import interval_text, number_text
@@ -156,10 +157,10 @@ def _own_numbers(board: Board) -> tuple[_Column, ...]:
     """Columns of the trials' own numbers."""
     rows = board.rows
     priced, some_unscored = any(row.usd_per_pass for row in rows), any(row.unscored for row in rows)
-    per_pass = "Price of all trials over how many passed. Unknown where any price is."
+    price = "Price of all trials over how many passed. Unknown where any price is."
     return (
         _Column("tokens", "output tokens", "Of a trial, on average, thinking included.", "lower", shown=True),
-        _Column("usd_per_pass", "cost per pass", per_pass, "lower", shown=priced),
+        _Column("usd_per_pass", "cost per pass", price, "lower", shown=priced),
         _Column("seconds", "median seconds", "Median time of the agent in a trial.", "lower", shown=True),
         _Column(
             "unscored",
@@ -209,7 +210,7 @@ def _cell(heading: Heading, row: Row) -> _Cell:
         value=repr(found.value),
         tip=_interval_tip(found),
         link=_link(row, heading.arm),
-        bar=Markup(),
+        bar=interval_bar(found.value, found.low, found.high) if heading.unit == "share" else Markup(),
         shown=heading.shown,
     )
 

@@ -36,9 +36,8 @@ def as_csv(board: Board) -> str:
     writer = csv.writer(out)
     keys = [heading.key for heading in board.headings]
     parts = [f"{key}{part}" for key in keys for part in ("", ".low", ".high", ".n")]
-    writer.writerow(
-        ["rank_best", "rank_worst", "agent", "run", *parts, "output_tokens", "usd_per_pass", "median_s", "trials", "unscored"]
-    )  # fmt: skip
+    own = ("output_tokens", "usd_per_pass", "median_s", "trials", "unscored")
+    writer.writerow(["rank_best", "rank_worst", "agent", "run", *parts, *own])
     for row in board.rows:
         found = [row.cells.get(key) for key in keys]
         numbers = [
@@ -46,9 +45,9 @@ def as_csv(board: Board) -> str:
             for one in found
             for value in ((None,) * 4 if one is None else (one.value, one.low, one.high, one.n))
         ]
-        own = [row.mean_tokens, row.usd_per_pass, row.median_s, row.trials, row.unscored]
+        plain = [row.mean_tokens, row.usd_per_pass, row.median_s, row.trials, row.unscored]
         names = [_text(row.entrant.name), _text(row.entrant.run)]
-        writer.writerow([row.rank.best, row.rank.worst, *names, *numbers, *own])
+        writer.writerow([row.rank.best, row.rank.worst, *names, *numbers, *plain])
     return out.getvalue()
 
 
