@@ -121,7 +121,7 @@
       this.only.addEventListener("change", again);
       const form = make("form", "trial-search", make("label", "", "Search in this trial", this.box), button("Previous hit", () => this.nextHit(-1)),
         button("Next hit", () => this.nextHit(1)), make("label", "only", this.only, "only steps with hits"), this.told,
-        make("output", "", "Keys: j next step, k previous step, / search"));
+        make("span", "keys", "Keys: j next step, k previous step, / search"));
       form.setAttribute("role", "search");
       form.addEventListener("submit", (event) => {
         event.preventDefault();
@@ -189,12 +189,16 @@
     }
   }
 
+  // As a shell takes it: one word, whatever is in it
+  const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
   function renderMissing(element, index, id) {
     const place = index.id.indexOf(id);
     const words = place < 0 ? `There is no trial ${id || "of that name"} in this report.`
-      : "The steps of this trial are not in this file, which holds what is most notable. A report in a folder (--out FOLDER/) holds all of them, and so does the run:";
+      : "The steps of this trial are not in this file, which holds what is most notable. "
+        + "A report in a folder (--out FOLDER/) holds all of them, and so does the run:";
     element.replaceChildren(make("p", "", words));
-    if (place >= 0) element.append(make("pre", "", `evalkit show ${index.run[place]} ${id}`));
+    if (place >= 0) element.append(make("pre", "", `evalkit show ${quoted(index.run[place])} ${quoted(id)}`));
   }
 
   Object.assign(window.evalkit, { renderTrial, showTrial });

@@ -1,10 +1,12 @@
 "use strict";
 // The parts of a trial: facts, lanes, steps, the grader's words, scores. `view` is the trial that is shown (trial.js).
 (() => {
-  const { make, draw, number, counted, seconds, written, block, badge, statusBadge } = window.evalkit.parts;
+  const { make, draw, number, counted, seconds, written, block, badge, statusBadge, scrolled } = window.evalkit.parts;
   const ENDINGS = {
     recovered: "put right", milestone: "closed by a milestone", abandoned: "never tried again", unrecovered: "never put right",
   };
+  const LEGEND = "Every column is a step; a click goes there. Token bars: thinking below in orange, the rest in blue. "
+    + "Steps: thoughts blue, calls green, failed calls red and taller.";
   const LANE_KINDS = new Set([...Object.keys(ENDINGS), "loud", "silent"]);
   const VISIBILITIES = {
     full: "", summary: "a summary of the thinking", encrypted: "the thinking is encrypted",
@@ -65,9 +67,10 @@
         tokens.push({ ...at, top: 40 - tall, tall: tall - thought, kind: "said", label });
         tokens.push({ ...at, top: 40 - thought, tall: thought, kind: "thinking", label });
       }
-      kinds.push({ ...at, top: 2, tall: 8, kind: isBroken(step) ? "broken" : view.kindOf(step), label: `step ${step.step}: ${step.kind}` });
+      const look = isBroken(step) ? { top: 0, tall: 12, kind: "broken" } : { top: 3, tall: 6, kind: view.kindOf(step) };
+      kinds.push({ ...at, ...look, label: `step ${step.step}: ${step.kind}` });
     });
-    const box = make("div", "lanes", make("p", "legend", "Every column is a step; a click goes there. Token bars: thinking below in orange, the rest in blue. Steps: thoughts blue, calls green, failed calls red."));
+    const box = make("div", "lanes", make("p", "legend", LEGEND));
     if (tokens.length) box.append(strip(view, "tokens", "Output tokens", 40, tokens));
     box.append(strip(view, "kinds", "Steps", 12, kinds));
     for (const lane of trial.lanes) {
@@ -138,7 +141,8 @@
 
   function body(step) {
     const parts = [];
-    const hidden = step.kind === "think" && !step.reasoning ? VISIBILITIES[step.visibility] : step.visibility === "summary" ? VISIBILITIES.summary : "";
+    const shows = step.visibility === "summary" || (step.kind === "think" && !step.reasoning);
+    const hidden = shows ? VISIBILITIES[step.visibility] : "";
     if (hidden) parts.push(make("p", "step-note", hidden));
     if (step.reasoning) parts.push(block(step.reasoning, "reasoning", "thinking"));
     if (step.text) parts.push(block(step.text, "text", step.kind === "prompt" ? "prompt" : "said"));
@@ -179,7 +183,7 @@
         make("td", "reason", ...(row.reason ? written(row.reason) : ["–"])), make("td", "", ...(links.length ? links : ["–"])));
     });
     table.append(make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...lines));
-    return make("div", "table-scroll", table);
+    return scrolled(table, caption);
   }
 
   function verdict(view) {

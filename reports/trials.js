@@ -57,8 +57,7 @@
     const pre = make("pre", classes, ...written(text));
     const lines = shown.split("\n").length;
     if (!Array.isArray(text) && lines <= FOLD_LINES && shown.length <= FOLD_CHARS) {
-      pre.setAttribute("aria-label", name);
-      return pre;
+      return make("div", "", make("span", "unseen", `${name}: `), pre);
     }
     const first = shown.slice(0, 400).trimStart().split("\n", 1)[0].slice(0, 100);
     const size = lines > 1 ? counted(lines, "line") : counted(shown.length, "character");
@@ -72,6 +71,14 @@
   }
 
   const statusBadge = (status) => badge(status, STATUSES.has(status) ? status : "muted");
+
+  function scrolled(table, label) {
+    const box = make("div", "table-scroll", table);
+    box.tabIndex = 0;
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", label);
+    return box;
+  }
 
   function button(text, pressed) {
     const element = make("button", "", text);
@@ -131,7 +138,10 @@
 
   // The list of trials
 
-  const FILTERS = [["agent", "Agent", "entrant"], ["task", "Task", "task"], ["status", "Status", "status"], ["variant", "Variant", "variant"], ["note", "Notable", "note"]];
+  const FILTERS = [
+    ["agent", "Agent", "entrant"], ["task", "Task", "task"], ["status", "Status", "status"], ["variant", "Variant", "variant"],
+    ["note", "Notable", "note"],
+  ];
 
   function renderTrials(element, index, filter = {}) {
     const names = new Set(index.suite).size > 1 ? index.task.map((task, place) => `${index.suite[place]}/${task}`) : index.task;
@@ -165,7 +175,8 @@
       for (const place of matching.slice(filled, filled + ROWS)) rows.append(trialRow(columns, place));
       filled = Math.min(filled + ROWS, matching.length);
       more.hidden = filled >= matching.length;
-      told.textContent = `${counted(matching.length, "trial")} of ${number(columns.id.length)}${filled < matching.length ? `, the first ${number(filled)} shown` : ""}`;
+      const first = filled < matching.length ? `, the first ${number(filled)} shown` : "";
+      told.textContent = `${counted(matching.length, "trial")} of ${number(columns.id.length)}${first}`;
     }
     function refill() {
       const kept = FILTERS.filter(([key]) => chosen[key] !== "");
@@ -175,16 +186,17 @@
       fill();
     }
     refill();
-    element.replaceChildren(make("form", "filters", ...selects), told, make("div", "table-scroll", table), more);
+    element.replaceChildren(make("form", "filters", ...selects), told, scrolled(table, "Trials"), more);
   }
 
   function trialRow(columns, place) {
-    const cell = (column, classes = "") => make("td", classes, classes === "number" ? number(columns[column][place]) : String(columns[column][place] ?? "–"));
-    return make("tr", "", make("td", "", link(columns.id[place], { view: "trial", trial: columns.id[place] })), cell("entrant"), cell("task"), cell("variant"),
-      cell("epoch", "number"), make("td", "", statusBadge(columns.status[place])), cell("note"), cell("tokens", "number"), cell("seconds", "number"),
+    const id = columns.id[place], cell = (column) => make("td", "", String(columns[column][place] ?? "–"));
+    const amount = (column) => make("td", "number", number(columns[column][place]));
+    return make("tr", "", make("td", "", link(id, { view: "trial", trial: id })), cell("entrant"), cell("task"), cell("variant"),
+      amount("epoch"), make("td", "", statusBadge(columns.status[place])), cell("note"), amount("tokens"), amount("seconds"),
       make("td", "", columns.shard[place] === null ? "not in this file" : "yes"));
   }
 
-  const parts = { make, draw, number, counted, seconds, hashOf, link, written, block, badge, statusBadge, button };
+  const parts = { make, draw, number, counted, seconds, hashOf, link, written, block, badge, statusBadge, scrolled, button };
   window.evalkit = Object.assign(window.evalkit ?? {}, { parts, decode, shard, loadTrial, renderTrials });
 })();

@@ -28,7 +28,7 @@ class ListedTrial:
     place: int
     """In the list, from 0."""
     key: str
-    """What links name: its id, with its run where several runs have it."""
+    """What links name: its id, with its run where several runs have it. Safe to show, and unique."""
     trial_id: str
     run: int
     """Which of the report's runs it is in."""
@@ -49,6 +49,7 @@ def listed_trials(runs: Sequence[tuple[str, Run]], scored: ScoredTrials) -> list
     """All trials, run after run, in the order of `scored`, which holds those of all runs one after the other."""
     times = Counter(trial.trial_id for trial in scored.trials)
     notes = _notes(scored)
+    taken: set[str] = set()
     listed: list[ListedTrial] = []
     for number, (run_name, run) in enumerate(runs):
         table = run.trials.to_table(["trial_id", "output_tokens", "agent_s"])
@@ -60,11 +61,16 @@ def listed_trials(runs: Sequence[tuple[str, Run]], scored: ScoredTrials) -> list
         }
         for light in scored.trials[len(listed) : len(listed) + len(known)]:
             tokens, seconds = known[light.trial_id]
-            unique = times[light.trial_id] == 1
+            key = str(name(light.trial_id))
+            if times[light.trial_id] > 1:
+                key = f"{key} ({name(run_name)})"
+            if key in taken:
+                key = f"{key} #{len(listed)}"
+            taken.add(key)
             listed.append(
                 ListedTrial(
                     place=len(listed),
-                    key=light.trial_id if unique else f"{light.trial_id} ({run_name})",
+                    key=key,
                     trial_id=light.trial_id,
                     run=number,
                     light=light,

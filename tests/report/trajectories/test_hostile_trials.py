@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -88,6 +89,7 @@ def test_a_list_of_hostile_trials_is_only_text(attacked: Any) -> None:
 
     assert len(shown) == len(ATTACKS)
     assert "0 <script>window.ran = 1</script>" in shown
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "".join(shown))
     assert attacked.page.locator("#list :is(script, img, svg, style, base, meta)").count() == 0
 
 

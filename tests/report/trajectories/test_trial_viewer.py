@@ -194,11 +194,11 @@ def test_the_list_filters_and_its_links_open_trials(run: Run, written_page: Any,
 
 
 def test_a_trial_that_was_left_out_says_how_to_see_it(run: Run, written_page: Any, opened: Any) -> None:
-    found = chosen([("my run", run)], read_scored(run), most_bytes=1800)
+    found = chosen([("my 'run", run)], read_scored(run), most_bytes=1800)
     page = opened(written_page(found), "#view=trial&trial=t2")
 
     assert "are not in this file" in page.page.inner_text("#one")
-    assert page.page.inner_text("#one pre") == "evalkit show my run t2"
+    assert page.page.inner_text("#one pre") == "evalkit show 'my '\\''run' t2"
 
 
 def test_a_folder_loads_its_shards_when_they_are_needed(
