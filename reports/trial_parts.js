@@ -7,7 +7,7 @@
   };
   const LEGEND = "Every column is a step; a click goes there. Token bars: thinking below in orange, the rest in blue. "
     + "Steps: thoughts blue, calls green, failed calls red and taller.";
-  const LANE_KINDS = new Set([...Object.keys(ENDINGS), "loud", "silent"]);
+  const LANE_KINDS = new Set([...Object.keys(ENDINGS), "loud", "silent", "believed", "doubted"]);
   const VISIBILITIES = {
     full: "", summary: "a summary of the thinking", encrypted: "the thinking is encrypted",
     count_only: "only the number of thinking tokens is known", none: "the model shows no thinking", unknown: "",
@@ -129,7 +129,7 @@
     if (step.unparsed) box.append(badge("arguments did not parse", "bad"));
     if (step.approval) box.append(badge(`approval: ${step.approval}`, "muted"));
     if (step.retries) box.append(badge(counted(step.retries, "retry").replace("retrys", "retries"), "warm"));
-    for (const mark of view.marks.get(step.step) ?? []) box.append(badge(mark.label, "warm"));
+    for (const mark of view.marks.get(step.step) ?? []) box.append(badge(mark.label, mark.kind === "believed" ? "bad" : mark.kind === "doubted" ? "good" : "warm"));
     const times = [seconds(step.seconds), step.at === null || step.at === undefined ? null : `at ${seconds(step.at)}`];
     box.append(make("span", "seconds", times.filter(Boolean).join(", ")));
     return box;

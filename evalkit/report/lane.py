@@ -88,6 +88,21 @@ def _faults(trial: Trial) -> Lane:
     )
 
 
+def _wrong_values(trial: Trial) -> Lane:
+    found: list[Mark] = []
+    for spread in trial.spreads:
+        fault = spread.strike.fault_id
+        found += [
+            Mark(step=step, label=f"uses the wrong value of fault {fault}", kind="believed")
+            for step in spread.reached_by
+        ]
+        found += [
+            Mark(step=step, label=f"looks again after fault {fault}", kind="doubted")
+            for step in spread.reread
+        ]
+    return Lane(name="wrong_values", title="Wrong values", marks=tuple(found))
+
+
 def _episodes(trial: Trial) -> Lane:
     return Lane(
         name="episodes",
@@ -113,4 +128,4 @@ def _ending(episode: Episode) -> str:
     return "abandoned" if episode.abandoned else "unrecovered"
 
 
-LANES: tuple[Callable[[Trial], Lane], ...] = (_faults, _episodes)
+LANES: tuple[Callable[[Trial], Lane], ...] = (_faults, _wrong_values, _episodes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -133,7 +134,7 @@ class Opened:
     def go(self, hash_: str) -> None:
         """Follow a link, and wait until the page has."""
         self.page.evaluate("hash => { location.hash = hash }", hash_)
-        self.page.wait_for_function("hash => document.body.dataset.ready === hash", arg=hash_)
+        self.page.wait_for_selector(f"body[data-ready={json.dumps(hash_)}]")
 
     def violations(self) -> list[str]:
         return self.page.evaluate("window.violations")
@@ -151,7 +152,8 @@ def opened(browser: Any) -> Iterator[Callable[..., Opened]]:
         result.page.on("pageerror", lambda error: result.said.append(str(error)))
         result.page.on("request", lambda request: result.requests.append(request.url))
         result.page.goto(f"{path.as_uri()}{hash_}")
-        result.page.wait_for_function("document.body.dataset.ready !== undefined")
+        # By selector: waiting for a function needs eval, which the page's policy forbids.
+        result.page.wait_for_selector("body[data-ready]")
         return result
 
     yield open_page

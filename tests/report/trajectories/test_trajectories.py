@@ -188,6 +188,23 @@ def test_faults_and_episodes_are_lanes_that_name_their_steps(recorded: Recorded)
     ]
 
 
+def test_a_wrong_value_is_followed_to_where_it_is_used(recorded: Recorded) -> None:
+    def call(step: int, command: str, **columns: Any) -> Act:
+        return Act(step=step, tool="bash", arguments=json.dumps({"command": command}), exit_code=0, **columns)
+
+    detail = '{"id":"typo","kind":"wrong_value","loud":false,"visible":true,"canary":"48213"}'
+    steps = (
+        call(0, "cat prices", fault_id="typo", observation="48213"),
+        Event(step=1, parent_step=0, event="fault", detail=detail),
+        call(2, "echo 48213 > sum"),
+    )
+
+    (trial,) = opened(choose(recorded((made("t1", variant="typo"), steps, ())))).values()
+
+    lane = next(lane for lane in trial["lanes"] if lane["name"] == "wrong_values")
+    assert lane["marks"] == [{"step": 2, "label": "uses the wrong value of fault typo", "kind": "believed"}]
+
+
 def test_columns_are_as_long_as_there_are_steps_and_unknown_is_null(recorded: Recorded) -> None:
     steps = (Prompt(step=0, role="user", text="go"), Think(step=1, output_tokens=7, reasoning_tokens=0))
 
