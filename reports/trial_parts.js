@@ -160,10 +160,10 @@
       for (const mark of lane.marks) view.marks.set(mark.step, [...(view.marks.get(mark.step) ?? []), mark]);
       for (const span of lane.spans) {
         const ending = ENDINGS[span.kind] ?? span.kind;
-        note(span.from, `${lane.title} begins: ${span.label}: ${ending}`, ...(span.to === null ? [] : [" at ", view.link(span.to, "step ")]));
-        if (span.to !== null && span.to !== span.from) note(span.to, `${lane.title} ends: ${span.label}, from `, view.link(span.from, "step "));
+        note(span.from, `${lane.title}: ${span.label} begins here, ${ending}`, ...(span.to === null ? [] : [" at ", view.link(span.to, "step ")]));
+        if (span.to !== null && span.to !== span.from) note(span.to, `${lane.title}: ${span.label} ends here, began at `, view.link(span.from, "step "));
         for (const step of span.steps) {
-          if (step !== span.from && step !== span.to) note(step, `${lane.title}: ${span.label}, again after `, view.link(span.from, "step "));
+          if (step !== span.from && step !== span.to) note(step, `${lane.title}: ${span.label} again, began at `, view.link(span.from, "step "));
         }
       }
     }

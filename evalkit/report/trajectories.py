@@ -75,7 +75,8 @@ def chosen(runs: Runs, scored: ScoredTrials, *, most_bytes: int = MOST_BYTES) ->
 def write_shards(folder: Path, runs: Runs, scored: ScoredTrials) -> Trajectories:
     """For a folder: every trial, in files `trials/NNNN.js` that a page loads when it needs them.
 
-    They are scripts because a page from disk may load nothing else; each only hands over one base64 text.
+    They are scripts because a page from disk may load nothing else; each only hands over one base64 text. Shards that
+    are left from an earlier, larger report are deleted.
     """
     target = folder / SHARD_FOLDER
     target.mkdir(parents=True, exist_ok=True)
@@ -85,6 +86,10 @@ def write_shards(folder: Path, runs: Runs, scored: ScoredTrials) -> Trajectories
         (target / shard_name(number)).write_text(f'evalkit.shard({number}, "{text}");\n', encoding="ascii")
         for place in places:
             shards[place] = number
+    held = {shard_name(number) for number in shards if number is not None}
+    for path in target.glob("*.js"):
+        if path.stem.isdecimal() and path.name not in held:
+            path.unlink()
     return Trajectories(index=index_columns(listed, shards, runs))
 
 

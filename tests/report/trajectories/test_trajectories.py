@@ -129,6 +129,17 @@ def test_a_folder_holds_every_trial_in_files_that_only_hand_over_base64(
     assert found.left_out == {}
 
 
+def test_a_smaller_report_leaves_no_shards_of_a_larger_one(recorded: Recorded, tmp_path: Path) -> None:
+    run = recorded((made("t1"), told("go"), ()))
+    (tmp_path / "trials").mkdir()
+    for name in ("0000.js", "0007.js", "mine.js"):
+        (tmp_path / "trials" / name).write_text("old")
+
+    write_shards(tmp_path, [("run", run)], read_scored(run))
+
+    assert sorted(path.name for path in (tmp_path / "trials").iterdir()) == ["0000.js", "mine.js"]
+
+
 def test_the_same_id_in_two_runs_is_two_trials(recorded: Recorded) -> None:
     from evalkit.scoring.joined import joined
 
