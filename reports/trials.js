@@ -138,6 +138,7 @@
 
   // The list of trials
 
+  const FAULTED = "!clean"; // of the variants all but the clean ones
   const FILTERS = [
     ["agent", "Agent", "entrant"], ["task", "Task", "task"], ["status", "Status", "status"], ["variant", "Variant", "variant"],
     ["note", "Notable", "note"],
@@ -149,8 +150,10 @@
     for (const [key, title, column] of FILTERS) {
       chosen[key] = filter[key] ?? "";
       const select = make("select");
-      for (const value of ["", ...[...new Set(columns[column])].filter((known) => known !== null).sort()]) {
-        const option = make("option", "", value === "" ? "all" : String(value));
+      const values = [...new Set(columns[column])].filter((known) => known !== null).sort();
+      if (key === "variant" && values.some((known) => known !== "clean")) values.unshift(FAULTED);
+      for (const value of ["", ...values]) {
+        const option = make("option", "", value === "" ? "all" : value === FAULTED ? "any fault" : String(value));
         option.value = String(value);
         select.append(option);
       }
@@ -180,7 +183,8 @@
     }
     function refill() {
       const kept = FILTERS.filter(([key]) => chosen[key] !== "");
-      matching = [...columns.id.keys()].filter((place) => kept.every(([key, , column]) => String(columns[column][place]) === chosen[key]));
+      matching = [...columns.id.keys()].filter((place) => kept.every(([key, , column]) =>
+        chosen[key] === FAULTED ? !["clean", "twin"].includes(columns[column][place]) : String(columns[column][place]) === chosen[key]));
       rows.replaceChildren();
       filled = 0;
       fill();

@@ -7,9 +7,7 @@ by their hashes and nothing else is, and data lie in blocks that no browser runs
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -26,8 +24,8 @@ from evalkit.scoring.estimate import Estimate
 from evalkit.scoring.figure_text import interval_text, number_text
 
 PAGE = "leaderboard.html.j2"
-STYLES = ("style.css",)
-SCRIPTS = ("script.js",)
+STYLES = ("style.css", "trial.css")
+SCRIPTS = ("script.js", "trials.js", "trial_parts.js", "trial.js", "views.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +35,7 @@ class View:
     key: str
     label: str
     body: Markup | None = None
+    in_menu: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def render(
     title: str,
     version: str,
     views: Sequence[View] = (),
-    data: Mapping[str, object] | None = None,
+    data: Mapping[str, str] | None = None,
 ) -> str:
     """The page. Raises ConfigError for a template of one's own that is wrong."""
     environment = Environment(
@@ -112,19 +111,13 @@ def render(
             columns=[*map(_column, board.headings), *own],
             rows=[_line(row, board, own) for row in board.rows],
             run_names=[name for name, _ in board.runs],
-            blocks=[Block(name, packed(value)) for name, value in sorted((data or {}).items())],
+            blocks=[Block(name, text) for name, text in (data or {}).items()],
         )
     except TemplateError as error:
         place = f"reports/{getattr(error, 'name', None) or PAGE}:{getattr(error, 'lineno', None) or 1}"
         raise ConfigError(
             f"the template is wrong: {error}", where=place, hint="Repair it, or remove it."
         ) from error
-
-
-def packed(value: object) -> str:
-    """JSON, gzipped, in base64: smaller than anything that would need a library to read. The same bytes each time."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode("utf-8", "surrogatepass"), mtime=0)).decode("ascii")
 
 
 def _files(environment: Environment, names: Sequence[str]) -> str:
@@ -230,5 +223,6 @@ def _plain(column: _Column, value: float | None, row: Row) -> _Cell:
 
 def _link(row: Row, arm: str | None, **more: str) -> str:
     """To the trials behind a number."""
-    asked = {"view": "trials", "agent": row.entrant.name, **({"arm": arm} if arm else {}), **more}
+    variant = {"clean": "clean", "faulted": "!clean", "twin": "twin"}.get(arm or "")
+    asked = {"view": "trials", "agent": row.entrant.name, **({"variant": variant} if variant else {}), **more}
     return "#" + "&".join(f"{key}={quote(value, safe='')}" for key, value in asked.items())

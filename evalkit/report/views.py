@@ -13,6 +13,7 @@ from evalkit.report.charts.recovery import recovery
 from evalkit.report.charts.retention import retention
 from evalkit.report.charts.scatter import scatter
 from evalkit.report.page import View
+from evalkit.report.trajectories import Trajectories
 
 
 def chart_views(board: Board) -> tuple[View, ...]:
@@ -71,3 +72,20 @@ def _view(about: str, *charts: Markup | str, nothing: str) -> Markup:
 def _boxes(charts: list[Markup | str]) -> Iterator[Markup]:
     for chart in charts:
         yield Markup('<div class="scroll box" tabindex="0" role="group">{}</div>').format(chart)
+
+
+def trial_views(found: Trajectories) -> tuple[View, ...]:
+    """The list of all trials, and one of them step by step; both are drawn by the script."""
+    left = ", ".join(f"{count:,} {note}" for note, count in found.left_out.items() if count)
+    told = f"Of {found.trials:,} trials {found.with_steps:,} are here with every step" + (
+        f"; left out to keep the file small: {left}. All are in a folder: evalkit report RUN --out DIR"
+        if left
+        else ""
+    )
+    drawn = Markup(
+        '<div class="drawn"></div><noscript><p>This view needs scripts; the table does not.</p></noscript>'
+    )
+    return (
+        View("trials", "Trials", Markup('<p class="about">{}.</p>{}').format(told, drawn)),
+        View("trial", "Trial", drawn, in_menu=False),
+    )
