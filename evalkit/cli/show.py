@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evalkit.cli.trial_filter import AgentOption, StatusOption, TaskOption, VariantOption
+from evalkit.cli.trial_filter import AgentOption, StatusOption, TaskOption, TrialFilter, VariantOption
 from evalkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalkit.trajectory.reader import Run
 
 
 def show(
@@ -23,6 +26,9 @@ def show(
     agent: AgentOption = None,
     status: StatusOption = None,
     variant: VariantOption = None,
+    failures: Annotated[
+        bool, typer.Option("--failures", help="Show failing and unscored trials by their likely cause.")
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="Fold nothing, and leave nothing out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -40,17 +46,49 @@ def show(
         known = [*opened.rows(), *opened.manifest.planned]
         asked = trial_filter(known, task=task, agent=agent, status=status, variant=variant)
         grouped, metrics = grouping(by), split(metric, "--metric")
+        if failures:
+            _show_failures(opened, asked, summed=by is not None or bool(metrics), full=full, json=json)
+            return
         if json:
             print_json(run_as_json(opened, by=grouped, metrics=metrics, asked=asked))
         else:
             print_run(opened, by=grouped, metrics=metrics, asked=asked, full=full)
         return
-    if by is not None or metric:
-        raise UsageError("--by and --metric sum up a run, and this is one trial of it", where=trial)
-    from evalkit.cli.timeline import print_trial, trial_as_json
+    if by is not None or task or agent or status or variant or failures:
+        raise UsageError(
+            "--by, --task, --agent, --status, --variant and --failures are about a run, and this is one trial of it",
+            where=trial,
+        )
+    _show_trial(opened, trial, metric, full=full, json=json)
 
-    row, steps = opened.trial(trial)
+
+def _show_failures(run: Run, asked: TrialFilter, *, summed: bool, full: bool, json: bool) -> None:
+    from evalkit.cli.console import print_json
+    from evalkit.cli.failures import failures_as_json, print_failures
+
+    if summed:
+        raise UsageError("--by and --metric sum up trials, and --failures lists them", where=run.path)
     if json:
-        print_json(trial_as_json(row, steps))
+        print_json(failures_as_json(run, asked))
     else:
-        print_trial(row, steps, full=full)
+        print_failures(run, asked, full=full)
+
+
+def _show_trial(run: Run, trial: str, metric: list[str] | None, *, full: bool, json: bool) -> None:
+    from evalkit.cli.console import print_json
+    from evalkit.cli.splitting import split
+    from evalkit.cli.timeline import print_scores_of, print_trial, trial_as_json
+    from evalkit.cli.trial_scores import of_metrics, trial_scores
+    from evalkit.scoring.facts import Facts
+
+    row, steps = run.trial(trial)
+    facts = Facts(run.manifest).of(row.suite, row.task_id)
+    scores = trial_scores(run, row.trial_id)
+    names = split(metric, "--metric")
+    if names:
+        scores = of_metrics(scores, names, run.path)
+    if json:
+        print_json(trial_as_json(row, steps, task=facts, scores=scores))
+        return
+    print_trial(row, steps, full=full, task=facts)
+    print_scores_of(scores, full=full, chosen=bool(names), run=run.path)

@@ -102,7 +102,7 @@ def test_options_that_no_trial_fulfils_together_are_answered_with_none(command, 
     [
         (("--task", "ad-up"), "Did you mean add-up? There are also: bill."),
         (("--task", "bil"), "Did you mean bill?"),
-        (("--agent", "minni"), "There are: react/m, react/m-mini."),
+        (("--agent", "minni"), "Did you mean react/m-mini or react/m?"),
         (("--agent", "n-mini"), "Did you mean react/m-mini"),
         (("--status", "faild"), "Did you mean failed?"),
         (("--variant", "dwn"), "Did you mean down?"),
