@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,6 +30,9 @@ def show(
     failures: Annotated[
         bool, typer.Option("--failures", help="Show failing and unscored trials by their likely cause.")
     ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Show trials of a running run as they finish, until it ends.")
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="Fold nothing, and leave nothing out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -37,19 +41,27 @@ def show(
     from evalkit.cli.opening import open_run
     from evalkit.cli.trial_filter import trial_filter
 
-    opened = open_run(run)
+    if follow and (trial is not None or failures):
+        raise UsageError("--follow is about a whole run, as it is being run", where=run)
+    opened = _open_untouched(run) if follow else open_run(run)
     if trial is None:
         from evalkit.cli.run_table import print_run, run_as_json
         from evalkit.cli.splitting import split
         from evalkit.cli.summing import grouping
 
-        known = [*opened.rows(), *opened.manifest.planned]
+        planned = opened.manifest.planned
+        known = planned if follow and planned else [*opened.rows(), *planned]
         asked = trial_filter(known, task=task, agent=agent, status=status, variant=variant)
         grouped, metrics = grouping(by), split(metric, "--metric")
         if failures:
             _show_failures(opened, asked, summed=by is not None or bool(metrics), full=full, json=json)
             return
-        if json:
+        if follow:
+            from evalkit.cli.follow import follow as follow_run
+
+            folder = Path(opened.path)
+            follow_run(folder, asked, by=grouped, metrics=metrics, full=full, json=json)
+        elif json:
             print_json(run_as_json(opened, by=grouped, metrics=metrics, asked=asked))
         else:
             print_run(opened, by=grouped, metrics=metrics, asked=asked, full=full)
@@ -60,6 +72,15 @@ def show(
             where=trial,
         )
     _show_trial(opened, trial, metric, full=full, json=json)
+
+
+def _open_untouched(run: str) -> Run:
+    from evalkit.trajectory.locate import is_remote, local_run
+    from evalkit.trajectory.reader import load
+
+    if is_remote(run):
+        raise UsageError("only a run on this machine can be followed", where=run)
+    return load(local_run(run))
 
 
 def _show_failures(run: Run, asked: TrialFilter, *, summed: bool, full: bool, json: bool) -> None:

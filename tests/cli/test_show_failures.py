@@ -17,7 +17,7 @@ from evalkit.trajectory.writer import RunWriter
 
 @pytest.fixture
 def run(folder: Path) -> str:
-    """Five trials that fail alike, one that failed silently, two without a verdict for one reason, and one that passed."""
+    """Five trials that fail alike, one that failed silently, two without a verdict, and one that passed."""
 
     def tried(name: str, command: str = "make", exit_code: int = 2, **more: object) -> None:
         given = {"suite": "s", "task_id": name, "agent": "a", "epoch": 1, "status": "failed", **more}
