@@ -18,7 +18,11 @@ from evalkit.trajectory.trial import Status
 
 TaskOption = Annotated[
     list[str] | None,
-    typer.Option("--task", help="Only tasks of this id, or SUITE/ID; may hold * and ?.", metavar="GLOB,..."),
+    typer.Option(
+        "--task",
+        help="Only tasks whose id or SUITE/ID matches; with ! before it, all others.",
+        metavar="GLOB,...",
+    ),
 ]
 AgentOption = Annotated[
     list[str] | None,
@@ -97,7 +101,7 @@ class TrialFilter:
     def may_hold(self, row: Kept) -> bool:
         """Whether the trial is one of those, whatever became of it."""
         return (
-            (not self.tasks or any(_is_task(row, glob) for glob in self.tasks))
+            _is_one_of(row, self.tasks)
             and (not self.asked_agents or row.agent in self.agents)
             and (not self.variants or any(_is_variant(row, glob) for glob in self.variants))
         )
@@ -124,7 +128,8 @@ def trial_filter(
     """
     rows = list(known)
     tasks, variants = split(task, "--task"), split(variant, "--variant")
-    for glob in tasks:
+    for pattern in tasks:
+        glob = pattern.removeprefix("!")
         if not any(_is_task(row, glob) for row in rows):
             raise UsageError(
                 f"no task of this run is {glob!r}", hint=_hint(glob, {row.task_id for row in rows})
@@ -160,6 +165,15 @@ def _hint(word: str, known: Collection[str]) -> str:
     near = difflib.get_close_matches(word, last_parts, n=1)
     begun = [one for one in sorted(known) if word and one.startswith(word)]
     return choices((begun or [last_parts[one] for one in near] or [word])[0], known)
+
+
+def _is_one_of(row: Kept, patterns: Sequence[str]) -> bool:
+    """Whether its task is one of these; with `!` before a pattern, none of that."""
+    wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
+    others = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    return (not wanted or any(_is_task(row, glob) for glob in wanted)) and not any(
+        _is_task(row, glob) for glob in others
+    )
 
 
 def _is_task(row: Kept, glob: str) -> bool:

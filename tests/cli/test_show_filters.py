@@ -55,6 +55,7 @@ def shown(command, run: str, *args: str) -> dict[str, list[str]]:
         (("--task", "add*"), "task", ["add-up"]),
         (("--task", "sums/bill"), "task", ["bill"]),
         (("--task", "add-up,bill"), "task", ["add-up", "bill"]),
+        (("--task", "!bill"), "task", ["add-up"]),
         (("--agent", "mini"), "agent", ["react/m-mini"]),
         (("--agent", "react"), "agent", ["react/m", "react/m-mini"]),
         (("--agent", "react/m"), "agent", ["react/m"]),
