@@ -12,6 +12,7 @@ from evalkit.cli.prose import one_line
 
 CONTINUED = "  "
 """Stands before what belongs to the line above it."""
+_BREAKS_AFTER = " ,"
 _TAB = 4
 _LEAST = 20
 _MARKS_FOR_EACH = 4
@@ -21,7 +22,7 @@ _MARKS_FOR_EACH = 4
 def broken(line: str, width: int) -> Iterator[tuple[str, int]]:
     """The line in pieces of this width, and how many of its characters are told with each.
 
-    It is broken behind a blank where one is near. What does not print is shown as escapes, tabs as blanks. No more of
+    It is broken behind a blank or comma where one is near. What does not print is shown as escapes, tabs as blanks. No more of
     the line is looked at than is asked for.
     """
     width = max(width, _LEAST)
@@ -36,7 +37,7 @@ def broken(line: str, width: int) -> Iterator[tuple[str, int]]:
             cells = len(lead) + cell_len("".join(shown))
         shown.append(own)
         cells += size
-        if character == " ":
+        if character in _BREAKS_AFTER:
             blank = len(shown)
     yield (lead + "".join(shown)).rstrip(" "), len(line)
 
