@@ -22,8 +22,8 @@ _MARKS_FOR_EACH = 4
 def broken(line: str, width: int) -> Iterator[tuple[str, int]]:
     """The line in pieces of this width, and how many of its characters are told with each.
 
-    It is broken behind a blank or comma where one is near. What does not print is shown as escapes, tabs as blanks. No more of
-    the line is looked at than is asked for.
+    It is broken behind a blank or comma where one is near. What does not print is shown as escapes, tabs as blanks. No
+    more of the line is looked at than is asked for.
     """
     width = max(width, _LEAST)
     lead, cells, blank = "", 0, 0
