@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from evalkit.scoring.arm import Arm
 from evalkit.scoring.metric import Better, Metric
+from evalkit.scoring.quantity import PASSED
 from evalkit.scoring.summary import Summary
 
 _FIRST: tuple[tuple[str, Arm], ...] = (
@@ -61,6 +62,8 @@ def headings(summary: Summary) -> tuple[Heading, ...]:
             if figure.estimate.value is not None:
                 there.setdefault((name, cell.arm), figure.quantity.metric)
     first = [key for key in _FIRST if key in there]
+    if ("success", "clean") not in there and (PASSED.name, "clean") in there:
+        first.insert(0, (PASSED.name, "clean"))  # a run without scores has the graders' word
     return tuple(
         _heading(name, arm, there[name, arm], shown=(name, arm) in first)
         for name, arm in [*first, *(key for key in _ordered(summary, list(there)) if key not in first)]

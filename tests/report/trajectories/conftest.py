@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import importlib.util
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -101,26 +98,6 @@ def written_page(tmp_path: Path) -> Callable[[Trajectories], Path]:
         return path
 
     return write
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """A Chromium; skip where there is none, fail where one is required."""
-    chromium = shutil.which("chromium")
-    if importlib.util.find_spec("playwright") is None or chromium is None:
-        problem = "playwright and chromium are not both installed"
-        if "browser" in os.environ.get("EVALKIT_REQUIRE", "").split(","):
-            pytest.fail(f"a browser is required: {problem}")
-        pytest.skip(f"no browser here: {problem}")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=chromium,
-            args=["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"],
-        )
-        yield started
-        started.close()
 
 
 @dataclass
