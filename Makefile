@@ -40,7 +40,8 @@ endif
 	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 	  > "$$($(MORE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/beside.pth"
 	$(MORE)/bin/python -m pytest tests/engine/test_inspect_evals.py tests/engine/test_mcp.py \
-	  tests/gate/outputs/test_gate_schemas.py tests/gate/test_gate_against_peers.py
+	  tests/gate/outputs/test_gate_schemas.py tests/gate/test_gate_against_peers.py \
+	  tests/report/test_report_browser.py tests/report/trajectories
 
 check: $(READY)  ## format, lint, types, import rules, docs
 	$(BIN)/ruff format --check .

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -160,3 +162,28 @@ def test_without_scripts_everything_but_trials_is_there(browser, board):
     assert page.locator("#board tbody tr").count() == 3
     assert page.locator("#view-cost svg").first.is_visible()
     assert page.locator(".script-only").first.is_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "view", ["table", "cost", "tasks", "recovery", "groups", "trials", "trial&trial=t0.weak"]
+)
+def test_axe_finds_nothing_serious(visit, board, scheme, view):
+    axe = (
+        pytest.importorskip("axe_playwright_python.sync_playwright")
+        if not required()
+        else importlib.import_module("axe_playwright_python.sync_playwright")
+    )
+    page = visit(board, f"#view={view}", color_scheme=scheme)
+    page.wait_for_timeout(200)
+    found = axe.Axe().run(page).response["violations"]
+    serious = [
+        (one["id"], one["nodes"][0]["html"][:120])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+def required() -> bool:
+    return "browser" in os.environ.get("EVALKIT_REQUIRE", "").split(",")
