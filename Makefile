@@ -60,6 +60,7 @@ bench: $(READY)  ## ratios against peers, measured in the same run
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/interval_coverage.py
 	$(BIN)/python benchmarks/gate.py
+	$(BIN)/python benchmarks/report.py
 
 live: $(READY) $(LIVE_READY)  ## against a real model over HTTP; the first time it builds a model server, for minutes
 	$(BIN)/python tests/live/live.py $(LIVE_VENV)
