@@ -13,10 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalkit.scoring.difference import differences
+from evalkit.scoring.difference import named, shared, steps
 from evalkit.scoring.per_task import Means
 from evalkit.scoring.scored_trials import Unit
 from evalkit.stats.holm import holm
+from evalkit.stats.interval import Numbers
+from evalkit.stats.permutation import sign_flip_p
 
 LEVEL = 0.05
 
@@ -38,17 +40,23 @@ def ranks(
     """
     names = sorted(own)
     pairs = list(itertools.combinations(names, 2))
-    found = [differences("rank", (own[a], units), (own[b], units), None)["rank"] for a, b in pairs]
-    adjusted = holm([1.0 if one.p is None else one.p for one in found])
+    found = [_moved(own[a], own[b], units) for a, b in pairs]
+    adjusted = holm([sign_flip_p(moved) for moved in found])
     better = dict.fromkeys(names, 0)
     worse = dict.fromkeys(names, 0)
-    for (a, b), one, p in zip(pairs, found, adjusted, strict=True):
-        if p > LEVEL or not one.value:
+    for (a, b), moved, p in zip(pairs, found, adjusted, strict=True):
+        if p > LEVEL or not moved.sum():
             continue
-        first, second = (b, a) if (one.value > 0) == higher_is_better else (a, b)
+        first, second = (b, a) if (moved.sum() > 0) == higher_is_better else (a, b)
         better[second] += 1  # how many are better than the second
         worse[first] += 1
     return {name: Rank(1 + better[name], len(names) - worse[name]) for name in names}
+
+
+def _moved(ours: Means, theirs: Means, units: Sequence[Unit]) -> Numbers:
+    """Theirs - ours at each task that both have a value of; none where they have no task in common."""
+    rows_a, rows_b = shared(named(ours.units, units), named(theirs.units, units))
+    return steps(ours.by_task(rows_a), theirs.by_task(rows_b))
 
 
 def frontier(points: Mapping[str, tuple[float | None, float | None]]) -> frozenset[str]:
