@@ -26,6 +26,7 @@ from evalkit.scoring.summary import Cell, Summary, summarise
 from evalkit.trajectory.reader import Run
 
 Declared = Mapping[str, Sequence[Metric]]
+TAMPERED = "tamper_confirmed"
 _NUMBERS = ("output_tokens", "reasoning_tokens", "cost_usd", "agent_s")
 
 
@@ -86,7 +87,13 @@ def make_board(runs: Sequence[tuple[str, Run]], scored: Sequence[ScoredTrials], 
     successes = _successes(whole)
     places = ranks(successes, whole.units)
     rows = [
-        _row(one, summary, numbers[one.name], places.get(one.name, Rank(1, len(numbers))))
+        _row(
+            one,
+            summary,
+            numbers[one.name],
+            places.get(one.name, Rank(1, len(numbers))),
+            flags=_flags(whole, one.name),
+        )
         for own in found
         for one in own
     ]
@@ -153,7 +160,14 @@ def _numbers(runs: Sequence[tuple[str, Run]], parts: Sequence[ScoredTrials]) -> 
     return found
 
 
-def _row(one: Entrant, summary: Summary, numbers: _Numbers, rank: Rank) -> Row:
+def _flags(whole: ScoredTrials, agent: str) -> int:
+    """How many of an agent's trials were surely tampered with, by whichever scorer tells of it."""
+    own = np.array([trial.agent == agent for trial in whole.trials], dtype=np.bool_)
+    told = [column.values > 0 for (_, metric), column in whole.columns.items() if metric == TAMPERED]
+    return int((np.any(told, axis=0) & own).sum()) if told else 0
+
+
+def _row(one: Entrant, summary: Summary, numbers: _Numbers, rank: Rank, *, flags: int) -> Row:
     cells = [cell for cell in summary.cells if cell.agent == one.name]
     usd = numbers.known("cost_usd")
     priced = len(usd) == len(numbers.trials)
@@ -170,7 +184,7 @@ def _row(one: Entrant, summary: Summary, numbers: _Numbers, rank: Rank) -> Row:
         usd_per_pass=sum(usd) / numbers.passed if priced and numbers.passed else None,
         median_s=median(seconds) if seconds else None,
         on_frontier=False,
-        flags=0,
+        flags=flags,
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evalkit.errors import NotComparable
 from evalkit.report.board import make_board, success
 from evalkit.report.plain import as_csv, as_markdown
 from evalkit.scoring.metric import Metric
-from evalkit.scoring.scored_trials import read_scored
+from evalkit.scoring.scored_trials import Column, ScoredTrials, read_scored
 from evalkit.scoring.summary import summarise
 from evalkit.trajectory.manifest import RunManifest, SuiteEntry
 from evalkit.trajectory.reader import load
@@ -130,3 +131,12 @@ def test_csv_is_unrounded_and_holds_no_formula(recorded):
     text = as_csv(board(recorded("r", {"=1+1": [1, 0, 1]})))
     assert "'=1+1" in text
     assert repr(2 / 3) in text
+
+
+def test_tampering_flags_a_row_and_is_counted(recorded):
+    name, run = recorded("r", {"a": [1, 1, 1], "b": [1, 1, 0]})
+    scored = read_scored(run)
+    values = [float(trial.agent == "a" and trial.task_id != "t00") for trial in scored.trials]
+    told = {**scored.columns, ("tampering", "tamper_confirmed"): Column(np.array(values))}
+    found = make_board([(name, run)], [ScoredTrials(scored.trials, told, scored.scored_by)], DECLARED)
+    assert {row.entrant.name: row.flags for row in found.rows} == {"a": 2, "b": 0}
