@@ -30,7 +30,7 @@ def problems_of_values(
     hint = (
         f"Compute them again: evalkit score {side.name}"
         if role == "candidate"
-        else ("Accept a run again whose trials all have scores: evalkit baseline accept RUN")
+        else "Accept a run again whose trials all have scores: evalkit baseline accept RUN"
     )
     scored = share.places[~side.scored.unscored[share.places]]
     for name, column, always in _columns(own, share, declared):

@@ -148,9 +148,9 @@ def read_scored(
 ) -> ScoredTrials:
     """Read a run's trials and scores; labels only of those (scorer, metric) that are `labelled`.
 
-    Scores of trials that the run does not show are left out; of two scores for the same, the last one counts. Memory
-    holds one number for each trial and metric, and a row group. Whether the metrics can have these scores is what
-    `readable` tells. Raises ConfigError for damaged files.
+    Scores of trials that the run does not show are left out. Memory holds one number for each trial and metric, and a
+    row group. Whether the metrics can have these scores, and whether a trial has two that differ, is what `readable`
+    tells. Raises ConfigError for damaged files.
     """
     trials = _light_trials(run)
     reader = _ScoreReader([trial.trial_id for trial in trials], labelled, run=run.path)
