@@ -12,7 +12,7 @@ UV := $(shell command -v uv 2>/dev/null)
 
 export SNIPPET = import evalkit; steps = evalkit.load("latest").steps.to_pandas(); print(steps[steps.trial_id.str.startswith("fix-off-by-one.oracle")][["step", "kind", "tool", "exit_code", "reasoning"]].to_string(index=False, na_rep="", max_colwidth=60))
 
-.PHONY: demo test check bench live docs setup lock clean test-packages
+.PHONY: screenshots demo test check bench live docs setup lock clean test-packages
 .DEFAULT_GOAL := demo
 
 demo: $(READY)  ## agents really executing tasks in sandboxes, every thought and action in Parquet
@@ -40,7 +40,8 @@ endif
 	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 	  > "$$($(MORE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/beside.pth"
 	$(MORE)/bin/python -m pytest tests/engine/test_inspect_evals.py tests/engine/test_mcp.py \
-	  tests/gate/outputs/test_gate_schemas.py tests/gate/test_gate_against_peers.py
+	  tests/gate/outputs/test_gate_schemas.py tests/gate/test_gate_against_peers.py \
+	  tests/report/test_report_browser.py tests/report/trajectories
 
 check: $(READY)  ## format, lint, types, import rules, docs
 	$(BIN)/ruff format --check .
@@ -59,9 +60,13 @@ bench: $(READY)  ## ratios against peers, measured in the same run
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/interval_coverage.py
 	$(BIN)/python benchmarks/gate.py
+	$(BIN)/python benchmarks/report.py
 
 live: $(READY) $(LIVE_READY)  ## against a real model over HTTP; the first time it builds a model server, for minutes
 	$(BIN)/python tests/live/live.py $(LIVE_VENV)
+
+screenshots: $(READY)  ## take the pictures of the leaderboard again; needs chromium
+	$(BIN)/python docs/screenshots.py
 
 docs: $(READY)  ## write the generated pages and the picture again
 	$(BIN)/python docs/generate.py

@@ -10,10 +10,10 @@ from statistics import fmean
 from rich.text import Text
 
 from evalkit.cli.console import stdout
-from evalkit.cli.figure_text import number_text
 from evalkit.cli.prose import INDENT, one_line
 from evalkit.cli.text_table import Column, print_columns
 from evalkit.scoring.arm import ARMS, Arm, arm_of
+from evalkit.scoring.figure_text import number_text
 from evalkit.trajectory.trial import Trial
 
 

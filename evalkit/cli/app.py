@@ -21,6 +21,7 @@ from evalkit.cli.group import NearestMatch
 from evalkit.cli.init import init
 from evalkit.cli.interrupt import CODE, Interrupted, Interrupts, ReaderGone, end_at_once
 from evalkit.cli.power import power
+from evalkit.cli.report import report
 from evalkit.cli.resume import resume
 from evalkit.cli.run import run
 from evalkit.cli.score import score
@@ -64,6 +65,7 @@ app.command()(show)
 app.command()(compare)
 app.command()(gate)
 app.command()(power)
+app.command()(report)
 app.add_typer(baseline_app, name="baseline")
 app.add_typer(suite_app, name="suite")
 app.command()(doctor)

@@ -10,10 +10,10 @@ from rich.text import Text
 from evalkit.cli.compare_words import say_how_to_read, say_what_differs, say_what_was_compared
 from evalkit.cli.compared import Compared, is_apart, is_up, wanted_figures, why_null
 from evalkit.cli.console import stdout
-from evalkit.cli.figure_text import change_text, number_text
 from evalkit.cli.prose import one_line, say, say_not_shown, say_reasons
 from evalkit.cli.text_table import Column, print_columns
 from evalkit.scoring.difference import Difference
+from evalkit.scoring.figure_text import change_text, number_text
 from evalkit.scoring.metric import Better
 from evalkit.scoring.paired import Comparison, PairedCell, PairedFigure
 

@@ -7,13 +7,12 @@ control characters never reach the terminal.
 from __future__ import annotations
 
 import json
-import re
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+from evalkit.trajectory.printable import printable
 
 
 class _Results(Console):
@@ -51,8 +50,3 @@ def print_json(value: object) -> None:
 def cell(text: str) -> str:
     """The text for a table's cell: printable, and no markup."""
     return escape(printable(text))
-
-
-def printable(text: str) -> str:
-    """The text with control characters and direction overrides shown as escapes, lines kept."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text.replace("\r\n", "\n"))

@@ -11,12 +11,12 @@ from rich.text import Text
 
 from evalkit.cli.agent_label import agent_labels, is_whole
 from evalkit.cli.console import stdout
-from evalkit.cli.figure_text import interval_text
 from evalkit.cli.no_value import why_no_value
 from evalkit.cli.prose import INDENT, one_line, say, say_not_shown, say_reasons, say_unbroken
 from evalkit.cli.summing import quantities_of
 from evalkit.cli.text_table import Column, names_width, pack, print_columns
 from evalkit.scoring.arm import ARMS, Arm
+from evalkit.scoring.figure_text import interval_text
 from evalkit.scoring.summary import Cell, Summary
 from evalkit.trajectory.reader import Run
 

@@ -6,22 +6,21 @@ import os
 import shlex
 import socket
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
-from evalkit.cli.agent_table import agent_rows, arm_as_json, number, print_agents, total
-from evalkit.cli.console import stdout
+from evalkit.cli.agent_table import agent_rows, arm_as_json, print_agents, total
 from evalkit.cli.metric_json import declarations_as_json, groups_as_json, metrics_as_json
 from evalkit.cli.metric_table import print_metrics, undeclared
-from evalkit.cli.prose import one_line, say_unbroken
-from evalkit.cli.summing import only, quantities_of, run_scores, run_summary, summary_of
+from evalkit.cli.prose import INDENT, say, say_unbroken
+from evalkit.cli.summing import Declared, only, quantities_of, run_scores, summary_of
+from evalkit.cli.trial_filter import ALL, TrialFilter
+from evalkit.cli.trials_table import print_trials
 from evalkit.errors import EvalkitError
 from evalkit.measures.unfired_fault import why_endless, why_unfired
+from evalkit.scoring.chosen import chosen
 from evalkit.scoring.grouping import By
+from evalkit.scoring.scored_trials import ScoredTrials
 from evalkit.scoring.summary import Summary
 from evalkit.trajectory.locate import is_remote
 from evalkit.trajectory.owner import read_owner
@@ -32,21 +31,28 @@ MAX_ROWS = 40
 
 
 def run_as_json(
-    run: Run, *, by: By | None = None, metrics: Sequence[str] = (), scorers: Collection[str] | None = None
+    run: Run,
+    *,
+    by: By | None = None,
+    metrics: Sequence[str] = (),
+    scorers: Collection[str] | None = None,
+    asked: TrialFilter = ALL,
 ) -> dict[str, object]:
     """The run for programs: `{"agents": [{"agent": id, "metrics": {"pass^1": {...}}}]}` and its trials.
 
-    With `by`, each agent has `groups`, too. Only these metrics, or those of these scorers.
+    With `by`, each agent has `groups`, too. Only these metrics, or those of these scorers, and only these trials.
     """
-    trials = _trials(run)
-    scored, declared = run_scores(run)
+    everything = _trials(run)
+    trials = [trial for trial in everything if asked.holds(trial)]
+    scored, declared = _scores(run, asked)
     summary = only(summary_of(scored, declared, scorers=scorers, metrics=metrics), metrics, run.path)
     groups = None if by is None else summary_of(scored, declared, by=by, scorers=scorers, metrics=metrics)
     rows = agent_rows(trials)
     return {
         "run": str(run.path),
+        "only": asked.as_json(),
         "planned": len(run.manifest.planned) or None,
-        "missing": (missing := _missing(run, trials)),
+        "missing": (missing := _missing(run, everything, asked)),
         "why_missing": _why_missing(run) if missing else None,
         "agents": [
             {
@@ -82,29 +88,68 @@ def _groups(groups: Summary, agent: str) -> dict[str, object]:
     return {"groups": groups_as_json([own for own in groups.cells if own.agent == agent])}
 
 
-def print_run(run: Run, *, by: By | None = None, metrics: Sequence[str] = ()) -> None:
-    """Print the agents' table, the table of all or these metrics, and the trials' table."""
-    trials = _trials(run)
-    summary = only(run_summary(run, by=by, metrics=metrics), metrics, run.path)
-    print_agents(agent_rows(trials))
-    say_unbroken("")
-    print_metrics(run, summary)
-    say_unbroken("")
-    _print_table(_trials_table(trials[:MAX_ROWS]))
+def print_run(
+    run: Run,
+    *,
+    by: By | None = None,
+    metrics: Sequence[str] = (),
+    asked: TrialFilter = ALL,
+    full: bool = False,
+) -> None:
+    """Print the agents' table, the table of all or these metrics, and the trials' table, of all or these trials."""
+    everything = _trials(run)
+    trials = [trial for trial in everything if asked.holds(trial)]
+    say_asked(asked, len(trials), len(everything))
+    if trials or asked.is_all:
+        scored, declared = _scores(run, asked)
+        summary = only(summary_of(scored, declared, by=by, metrics=metrics), metrics, run.path)
+        print_agents(agent_rows(trials))
+        say_unbroken("")
+        print_metrics(run, summary)
+        say_unbroken("")
+        print_trials(trials if full else trials[:MAX_ROWS])
+    if len(trials) > MAX_ROWS and not full:
+        say(
+            f"... and {len(trials) - MAX_ROWS} more trials (--full shows all; --task, --agent, --status some)"
+        )
+    _say_missing(run, _missing(run, everything, asked))
     for line in _about_trials(run, trials):
-        say_unbroken(line)
+        say(line, hanging=INDENT)
     if trials:
         say_unbroken("")
-        first = shlex.quote(trials[0].trial_id)
-        say_unbroken(f"Every step of a trial: evalkit show {shlex.quote(run.path)} {first}")
+        say_unbroken("Every step of a trial:")
+        say_unbroken(f"  evalkit show {shlex.quote(run.path)} {shlex.quote(trials[0].trial_id)}")
+
+
+def say_asked(asked: TrialFilter, shown: int, of: int) -> None:
+    """Say first of all that not every trial is shown and summed up; nothing where all are."""
+    if asked.is_all:
+        return
+    say(f"Only {shown} of {of} trials, here and in all numbers: {asked.options}", hanging=INDENT)
+    if asked.statuses and shown:
+        say("Chosen by how they ended: rates of these trials say nothing about the agents.")
+    say("")
+
+
+def _scores(run: Run, asked: TrialFilter) -> tuple[ScoredTrials, Declared]:
+    scored, declared = run_scores(run)
+    return scored if asked.is_all else chosen(scored, asked.holds), declared
+
+
+def _say_missing(run: Run, missing: int) -> None:
+    """Say what has no row, and on a line of its own what to do about it."""
+    if not missing:
+        return
+    reason, _, command = _why_missing(run).partition(": ")
+    say(
+        f"{missing} of {len(run.manifest.planned)} planned trials have no row: {reason}{':' if command else ''}"
+    )
+    if command:
+        say_unbroken(f"  {command}")
 
 
 def _about_trials(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     """What the table of trials does not show, and what is wrong with them."""
-    if len(trials) > MAX_ROWS:
-        yield f"... and {len(trials) - MAX_ROWS} more trials: evalkit show {shlex.quote(run.path)} --json"
-    if missing := _missing(run, trials):
-        yield f"{missing} of {len(run.manifest.planned)} planned trials have no row: {_why_missing(run)}"
     if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
         yield f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
     yield from unfired_faults(run, trials)
@@ -157,17 +202,17 @@ def _why_unscored(trials: Sequence[Trial]) -> Iterator[str]:
         yield f"unscored {which} ({origin}): {line}"
 
 
-def _print_table(table: Table) -> None:
-    """Print a table whose last column holds ids: they are never broken, so that they can be copied."""
-    console = stdout()
-    console.width = max(console.width, Console(width=100_000, emoji=False).measure(table).maximum)
-    console.print(table)
+def _missing(run: Run, trials: Sequence[Trial], asked: TrialFilter) -> int:
+    """How many planned rows have no trial; 0 for a run without a plan, such as an imported one.
 
-
-def _missing(run: Run, trials: Sequence[Trial]) -> int:
-    """How many planned rows have no trial; 0 for a run without a plan, such as an imported one."""
+    What a trial without a row would have come to is not known: such are counted whatever status was asked for.
+    """
     there = {(t.suite, t.task_id, t.variant, t.epoch, t.agent) for t in trials}
-    rows = {(row.suite, row.task_id, row.variant, row.epoch, row.agent) for row in run.manifest.planned}
+    rows = {
+        (row.suite, row.task_id, row.variant, row.epoch, row.agent)
+        for row in run.manifest.planned
+        if asked.may_hold(row)
+    }
     return len(rows - there)
 
 
@@ -187,27 +232,6 @@ def _why_missing(run: Run) -> str:
 
 def _trials(run: Run) -> list[Trial]:
     return sorted(run.rows(), key=lambda t: (t.suite, t.task_id, t.variant, t.agent, t.epoch))
-
-
-def _trials_table(trials: Iterable[Trial]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("status", "stopped by"):
-        table.add_column(name, no_wrap=True)
-    for name in ("checks", "calls", "seconds"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("trial", no_wrap=True)
-    styles = {"passed": "green", "failed": "red", "unscored": "yellow"}
-    for trial in trials:
-        checks = trial.checks
-        table.add_row(
-            f"[{styles[trial.status]}]{trial.status}[/]",
-            escape(one_line(trial.stop_reason or "-")),
-            f"{sum(checks.values())}/{len(checks)}" if checks else "-",
-            number(trial.tool_calls, "d"),
-            number(trial.agent_s, ".2f"),
-            escape(one_line(trial.trial_id)),
-        )
-    return table
 
 
 def _trial_as_json(trial: Trial) -> dict[str, object]:

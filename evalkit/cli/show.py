@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalkit.cli.trial_filter import AgentOption, StatusOption, TaskOption, TrialFilter, VariantOption
 from evalkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalkit.trajectory.reader import Run
 
 
 def show(
@@ -18,30 +23,93 @@ def show(
     metric: Annotated[
         list[str] | None, typer.Option(help="Show only these metrics.", metavar="METRIC,...")
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Fold nothing.")] = False,
+    task: TaskOption = None,
+    agent: AgentOption = None,
+    status: StatusOption = None,
+    variant: VariantOption = None,
+    failures: Annotated[
+        bool, typer.Option("--failures", help="Show failing and unscored trials by their likely cause.")
+    ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Show trials of a running run as they finish, until it ends.")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="Fold nothing, and leave nothing out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Show a run as a table, or one trial as a timeline."""
     from evalkit.cli.console import print_json
     from evalkit.cli.opening import open_run
+    from evalkit.cli.trial_filter import trial_filter
 
-    opened = open_run(run)
+    if follow and (trial is not None or failures):
+        raise UsageError("--follow is about a whole run, as it is being run", where=run)
+    opened = _open_untouched(run) if follow else open_run(run)
     if trial is None:
         from evalkit.cli.run_table import print_run, run_as_json
         from evalkit.cli.splitting import split
         from evalkit.cli.summing import grouping
 
-        if json:
-            print_json(run_as_json(opened, by=grouping(by), metrics=split(metric, "--metric")))
-        else:
-            print_run(opened, by=grouping(by), metrics=split(metric, "--metric"))
-        return
-    if by is not None or metric:
-        raise UsageError("--by and --metric sum up a run, and this is one trial of it", where=trial)
-    from evalkit.cli.timeline import print_trial, trial_as_json
+        planned = opened.manifest.planned
+        known = planned if follow and planned else [*opened.rows(), *planned]
+        asked = trial_filter(known, task=task, agent=agent, status=status, variant=variant)
+        grouped, metrics = grouping(by), split(metric, "--metric")
+        if failures:
+            _show_failures(opened, asked, summed=by is not None or bool(metrics), full=full, json=json)
+            return
+        if follow:
+            from evalkit.cli.follow import follow as follow_run
 
-    row, steps = opened.trial(trial)
+            folder = Path(opened.path)
+            follow_run(folder, asked, by=grouped, metrics=metrics, full=full, json=json)
+        elif json:
+            print_json(run_as_json(opened, by=grouped, metrics=metrics, asked=asked))
+        else:
+            print_run(opened, by=grouped, metrics=metrics, asked=asked, full=full)
+        return
+    if by is not None or task or agent or status or variant or failures:
+        raise UsageError(
+            "--by, --task, --agent, --status, --variant and --failures are about a run, and this is one trial of it",
+            where=trial,
+        )
+    _show_trial(opened, trial, metric, full=full, json=json)
+
+
+def _open_untouched(run: str) -> Run:
+    from evalkit.trajectory.locate import is_remote, local_run
+    from evalkit.trajectory.reader import load
+
+    if is_remote(run):
+        raise UsageError("only a run on this machine can be followed", where=run)
+    return load(local_run(run))
+
+
+def _show_failures(run: Run, asked: TrialFilter, *, summed: bool, full: bool, json: bool) -> None:
+    from evalkit.cli.console import print_json
+    from evalkit.cli.failures import failures_as_json, print_failures
+
+    if summed:
+        raise UsageError("--by and --metric sum up trials, and --failures lists them", where=run.path)
     if json:
-        print_json(trial_as_json(row, steps))
+        print_json(failures_as_json(run, asked))
     else:
-        print_trial(row, steps, full=full)
+        print_failures(run, asked, full=full)
+
+
+def _show_trial(run: Run, trial: str, metric: list[str] | None, *, full: bool, json: bool) -> None:
+    from evalkit.cli.console import print_json
+    from evalkit.cli.splitting import split
+    from evalkit.cli.timeline import print_scores_of, print_trial, trial_as_json
+    from evalkit.cli.trial_scores import of_metrics, trial_scores
+    from evalkit.scoring.facts import Facts
+
+    row, steps = run.trial(trial)
+    facts = Facts(run.manifest).of(row.suite, row.task_id)
+    scores = trial_scores(run, row.trial_id)
+    names = split(metric, "--metric")
+    if names:
+        scores = of_metrics(scores, names, run.path)
+    if json:
+        print_json(trial_as_json(row, steps, task=facts, scores=scores))
+        return
+    print_trial(row, steps, full=full, task=facts)
+    print_scores_of(scores, full=full, chosen=bool(names), run=run.path)

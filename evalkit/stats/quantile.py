@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -17,6 +18,7 @@ _LARGE = 2_000
 """Degrees of freedom from which on Student's is the normal one with a correction, to nine digits."""
 
 
+@lru_cache(maxsize=4_096)
 def student_quantile(share: float, freedom: int) -> float:
     """The value below which Student's t with this many degrees of freedom lies with this probability, above one half.
 

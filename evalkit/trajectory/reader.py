@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import difflib
+import heapq
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
@@ -23,10 +24,11 @@ from evalkit.trajectory.folder import check_file, names_in, open_file
 from evalkit.trajectory.layout import TableName, committed_files, current_files, finished_files
 from evalkit.trajectory.locate import is_remote, local_run
 from evalkit.trajectory.manifest import RunManifest
-from evalkit.trajectory.parquet import LOCAL, read_groups, reading
+from evalkit.trajectory.parquet import LOCAL, read_groups, read_records, reading
 from evalkit.trajectory.parts import place_trials
-from evalkit.trajectory.rows import effects_from, steps_from, trials_from
-from evalkit.trajectory.schema import EFFECTS, SCHEMAS, STEPS, TRIALS
+from evalkit.trajectory.rows import effects_from, scores_from, steps_from, trials_from
+from evalkit.trajectory.schema import EFFECTS, SCHEMAS, SCORES, STEPS, TRIALS
+from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.step import Step
 from evalkit.trajectory.table import Table
 from evalkit.trajectory.trial import Trial
@@ -106,6 +108,25 @@ class Run:
         effects = self._by_trial(self.effects, EFFECTS, effects_from)
         for trial, steps in self.iter_trials():
             yield trial, steps, effects.of(trial.trial_id)
+
+    def scores_by_trial(self) -> Callable[[str], tuple[ScoreRow, ...]]:
+        """What gives the scores of a trial by its id, asked for in the order of the ids.
+
+        Memory holds a few rows of each file; of one that is not in that order, which evalkit never writes, all of them.
+        """
+        streams = [self._scores_in_order(path) for path in self.scores.files]
+        return _ByTrial(heapq.merge(*streams, key=itemgetter(0))).of
+
+    def _scores_in_order(self, path: str) -> Iterator[tuple[str, ScoreRow]]:
+        records = read_records(path, SCORES, scores_from, self._filesystem)
+        last = ""
+        for rows in read_groups(path, SCORES, self._filesystem, ["trial_id"]):
+            ids: list[str | None] = rows.column("trial_id").to_pylist()
+            known = [last, *(trial_id for trial_id in ids if trial_id is not None)]
+            if any(one > next_one for one, next_one in itertools.pairwise(known)):
+                return iter(sorted(records, key=itemgetter(0)))
+            last = known[-1]
+        return records
 
     def _by_trial(self, table: Table, schema: Any, records: Any) -> _ByTrial:
         order = part_order(self.trials.files, self._filesystem)

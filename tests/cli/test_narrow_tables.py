@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.text import Text
 
 from evalkit.cli.agent_label import agent_labels, is_whole
-from evalkit.cli.figure_text import change_text, interval_text, number_text
 from evalkit.cli.prose import one_line
 from evalkit.cli.text_table import Column, print_columns
+from evalkit.scoring.figure_text import change_text, interval_text, number_text
 from evalkit.trajectory.trial import Trial
 
 AGENT = "react/openrouter/some-vendor/some-model-2026-01-15@effort:high"

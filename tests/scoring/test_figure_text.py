@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.cli.figure_text import change_text, interval_text, number_text
+from evalkit.scoring.figure_text import change_text, interval_text, number_text
 
 
 @pytest.mark.parametrize(

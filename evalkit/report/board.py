@@ -1,0 +1,233 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyarrow ships no types.
+"""What does a leaderboard say?
+
+All of it comes from the functions that `show` and `compare` use; a page only writes it down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+import numpy as np
+
+from evalkit.report.entrant import Entrant, entrants
+from evalkit.report.heading import Heading, headings
+from evalkit.scoring.estimate import Estimate
+from evalkit.scoring.joined import joined
+from evalkit.scoring.metric import Metric
+from evalkit.scoring.per_task import Means, brought
+from evalkit.scoring.quantity import PASSED, Quantity
+from evalkit.scoring.ranks import Rank, frontier, ranks, success_by_task
+from evalkit.scoring.scored_trials import ScoredTrials
+from evalkit.scoring.summary import Cell, Summary, summarise
+from evalkit.trajectory.reader import Run
+
+Declared = Mapping[str, Sequence[Metric]]
+TAMPERED = "tamper_confirmed"
+_NUMBERS = ("output_tokens", "reasoning_tokens", "cost_usd", "agent_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One agent."""
+
+    entrant: Entrant
+    rank: Rank
+    cells: Mapping[str, Estimate]
+    """By heading's key; what is not there has no value."""
+    trials: int
+    unscored: int
+    passed: int
+    mean_tokens: float | None
+    """Output tokens a trial; None where none is known."""
+    mean_usd: float | None
+    """None where the price of any trial is unknown: a mean of the others would look cheap."""
+    usd_per_pass: float | None
+    """The price of all trials over how many passed; None where that is unknown, or nothing passed."""
+    median_s: float | None
+    on_frontier: bool
+    """Of success against mean tokens, or against price where all prices are known."""
+    flags: int
+    """Trials with confirmed tampering."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """Everything that a page shows beside trajectories."""
+
+    runs: tuple[tuple[str, Run], ...]
+    suites: Mapping[str, str | None]
+    headings: tuple[Heading, ...]
+    rows: tuple[Row, ...]
+    """The best first."""
+    tasks: tuple[tuple[str, str], ...]
+    """Suite and task, the easiest first."""
+    solved: Mapping[str, tuple[float | None, ...]]
+    """By entrant's name, success at each task, in the order of `tasks`."""
+    cost: str
+    """What the frontier is drawn over: `USD` or `output tokens`."""
+    groups: Mapping[str, Summary]
+    """By skill and by difficulty, where tasks have any."""
+    scored: ScoredTrials
+    """With agents under their entrants' names."""
+
+
+def make_board(runs: Sequence[tuple[str, Run]], scored: Sequence[ScoredTrials], declared: Declared) -> Board:
+    """A board of several runs, which must be of the same tasks. Raises NotComparable where they are not."""
+    found = entrants(runs)
+    parts = [
+        _renamed(part, {one.agent: one.name for one in own}) for part, own in zip(scored, found, strict=True)
+    ]
+    whole = joined(parts)
+    summary = summarise(whole, declared)
+    numbers = _numbers(runs, parts)
+    successes = _successes(whole)
+    places = ranks(successes, whole.units)
+    rows = [
+        _row(
+            one,
+            summary,
+            numbers[one.name],
+            places.get(one.name, Rank(1, len(numbers))),
+            flags=_flags(whole, one.name),
+        )
+        for own in found
+        for one in own
+    ]
+    rows, cost = _with_frontier(rows)
+    keys = sorted({unit[:2] for unit in whole.units})
+    by_task = {name: success_by_task(own, len(keys)) for name, own in successes.items()}
+    order = sorted(range(len(keys)), key=lambda task: (-_solved(by_task, task), keys[task]))
+    return Board(
+        runs=tuple(runs),
+        suites={suite.name: suite.digest for _, run in runs for suite in run.manifest.suites},
+        headings=headings(summary),
+        rows=tuple(sorted(rows, key=_order)),
+        tasks=tuple(keys[task] for task in order),
+        solved={name: tuple(own[task] for task in order) for name, own in by_task.items()},
+        cost=cost,
+        groups=_groups(whole, declared),
+        scored=whole,
+    )
+
+
+def _renamed(part: ScoredTrials, names: Mapping[str, str]) -> ScoredTrials:
+    trials = [replace(trial, agent=names[trial.agent]) for trial in part.trials]
+    return ScoredTrials(trials, part.columns, part.scored_by)
+
+
+def _successes(whole: ScoredTrials) -> dict[str, Means]:
+    """Of each agent what it passed, without faults."""
+    quantity = Quantity(None, PASSED.name, PASSED)
+    found: dict[str, Means] = {}
+    for agent in sorted({trial.agent for trial in whole.trials}):
+        places = [
+            place
+            for place, trial in enumerate(whole.trials)
+            if trial.agent == agent and trial.variant == "clean"
+        ]
+        own = brought(whole, quantity, np.array(places, dtype=np.int64))[PASSED.name]
+        if isinstance(own, Means):
+            found[agent] = own
+    return found
+
+
+@dataclass(slots=True)
+class _Numbers:
+    trials: list[dict[str, float | None]]
+    passed: int = 0
+    unscored: int = 0
+
+    def known(self, name: str) -> list[float]:
+        return [value for trial in self.trials if (value := trial[name]) is not None]
+
+
+def _numbers(runs: Sequence[tuple[str, Run]], parts: Sequence[ScoredTrials]) -> dict[str, _Numbers]:
+    found: dict[str, _Numbers] = {}
+    for (_, run), part in zip(runs, parts, strict=True):
+        table = run.trials.to_table(["trial_id", *_NUMBERS])
+        ids: list[str] = table.column("trial_id").to_pylist()
+        columns = {name: table.column(name).to_pylist() for name in _NUMBERS}
+        place_of = {trial_id: place for place, trial_id in enumerate(ids)}
+        for trial in part.trials:
+            own = found.setdefault(trial.agent, _Numbers([]))
+            own.passed += trial.status == "passed"
+            own.unscored += trial.status == "unscored"
+            own.trials.append({name: columns[name][place_of[trial.trial_id]] for name in _NUMBERS})
+    return found
+
+
+def _flags(whole: ScoredTrials, agent: str) -> int:
+    """How many of an agent's trials were surely tampered with, by whichever scorer tells of it."""
+    own = np.array([trial.agent == agent for trial in whole.trials], dtype=np.bool_)
+    told = [column.values > 0 for (_, metric), column in whole.columns.items() if metric == TAMPERED]
+    return int((np.any(told, axis=0) & own).sum()) if told else 0
+
+
+def _row(one: Entrant, summary: Summary, numbers: _Numbers, rank: Rank, *, flags: int) -> Row:
+    cells = [cell for cell in summary.cells if cell.agent == one.name]
+    usd = numbers.known("cost_usd")
+    priced = len(usd) == len(numbers.trials)
+    tokens, seconds = numbers.known("output_tokens"), numbers.known("agent_s")
+    return Row(
+        entrant=one,
+        rank=rank,
+        cells=dict(_estimates(cells)),
+        trials=len(numbers.trials),
+        unscored=numbers.unscored,
+        passed=numbers.passed,
+        mean_tokens=sum(tokens) / len(tokens) if tokens else None,
+        mean_usd=sum(usd) / len(usd) if usd and priced else None,
+        usd_per_pass=sum(usd) / numbers.passed if priced and numbers.passed else None,
+        median_s=median(seconds) if seconds else None,
+        on_frontier=False,
+        flags=flags,
+    )
+
+
+def _estimates(cells: Sequence[Cell]) -> list[tuple[str, Estimate]]:
+    return [
+        (f"{name}.{cell.arm}", figure.estimate)
+        for cell in cells
+        for name, figure in cell.figures.items()
+        if figure.estimate.value is not None
+    ]
+
+
+def _with_frontier(rows: list[Row]) -> tuple[list[Row], str]:
+    in_usd = all(row.mean_usd is not None for row in rows) and any(row.mean_usd for row in rows)
+    points = {row.entrant.name: (row.mean_usd if in_usd else row.mean_tokens, success(row)) for row in rows}
+    best = frontier(points)
+    return [
+        replace(row, on_frontier=row.entrant.name in best) for row in rows
+    ], "USD" if in_usd else "output tokens"
+
+
+def success(row: Row) -> float | None:
+    """Without faults; None where nothing is scored."""
+    found = row.cells.get("success.clean") or row.cells.get("pass^1.clean")
+    return None if found is None else found.value
+
+
+def _order(row: Row) -> tuple[float, int, str]:
+    value = success(row)
+    return (1.0 if value is None else -value, row.rank.best, row.entrant.name)
+
+
+def _solved(by_task: Mapping[str, list[float | None]], task: int) -> float:
+    known = [value for own in by_task.values() if (value := own[task]) is not None]
+    return sum(known) / len(known) if known else -1.0
+
+
+def _groups(whole: ScoredTrials, declared: Declared) -> dict[str, Summary]:
+    groups: dict[str, Summary] = {}
+    has_scores = any(metric == "success" for _, metric in whole.columns)
+    wanted = ("success" if has_scores else PASSED.name,)
+    if any(trial.skills for trial in whole.trials):
+        groups["skill"] = summarise(whole, declared, by="skill", wanted=wanted)
+    if any(trial.difficulty for trial in whole.trials):
+        groups["difficulty"] = summarise(whole, declared, by="difficulty", wanted=wanted)
+    return groups

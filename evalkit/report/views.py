@@ -1,0 +1,91 @@
+"""Which views does a page have, beside the table?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from markupsafe import Markup
+
+from evalkit.report.board import Board
+from evalkit.report.charts.groups import groups
+from evalkit.report.charts.heatmap import heatmap
+from evalkit.report.charts.recovery import recovery
+from evalkit.report.charts.retention import retention
+from evalkit.report.charts.scatter import scatter
+from evalkit.report.page import View
+from evalkit.report.trajectories import Trajectories
+
+
+def chart_views(board: Board) -> tuple[View, ...]:
+    """Those that are drawn; each says so where there is nothing to draw."""
+    cost = "price" if board.cost == "USD" else "tokens"
+    return (
+        View(
+            "cost",
+            "Cost",
+            _view(
+                f"Success against {cost} and against time. Bars: where success may lie for further tasks (95 %). "
+                "On the frontier nobody else succeeds as often for less.",
+                scatter(board),
+                scatter(board, over="seconds"),
+                nothing="Neither costs nor times are known.",
+            ),
+        ),
+        View(
+            "tasks",
+            "Tasks",
+            _view(
+                "How often each agent passed each task without faults, the easiest first.",
+                heatmap(board),
+                nothing="Nothing is scored.",
+            ),
+        ),
+        View(
+            "recovery",
+            "Recovery",
+            _view(
+                "Success with and without injected faults, and how long failures took to be put right.",
+                retention(board),
+                recovery(board),
+                nothing="No faults were injected, and nothing failed that could be put right.",
+            ),
+        ),
+        View(
+            "groups",
+            "Groups",
+            _view(
+                "Success by skill and by difficulty, where at least two tasks tell.",
+                groups(board, by="skill"),
+                groups(board, by="difficulty"),
+                nothing="No group has two tasks.",
+            ),
+        ),
+    )
+
+
+def _view(about: str, *charts: Markup | str, nothing: str) -> Markup:
+    drawn = [chart for chart in charts if chart]
+    body = Markup("").join(_boxes(drawn)) if drawn else Markup("<p>{}</p>").format(nothing)
+    return Markup("<p class=about>{}</p>{}").format(about, body)
+
+
+def _boxes(charts: list[Markup | str]) -> Iterator[Markup]:
+    for chart in charts:
+        yield Markup('<div class="scroll box" tabindex="0" role="group">{}</div>').format(chart)
+
+
+def trial_views(found: Trajectories) -> tuple[View, ...]:
+    """The list of all trials, and one of them step by step; both are drawn by the script."""
+    left = ", ".join(f"{count:,} {note}" for note, count in found.left_out.items() if count)
+    told = f"Of {found.trials:,} trials {found.with_steps:,} are here with every step" + (
+        f"; left out to keep the file small: {left}. All are in a folder: evalkit report RUN --out DIR"
+        if left
+        else ""
+    )
+    drawn = Markup(
+        '<div class="drawn"></div><noscript><p>This view needs scripts; the table does not.</p></noscript>'
+    )
+    return (
+        View("trials", "Trials", Markup('<p class="about">{}.</p>{}').format(told, drawn)),
+        View("trial", "Trial", drawn, in_menu=False),
+    )

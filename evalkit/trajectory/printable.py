@@ -1,0 +1,22 @@
+"""How is a text that others wrote shown without its steering a terminal or the direction of reading?"""
+
+from __future__ import annotations
+
+import re
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e007f]"
+)
+
+
+def printable(text: str) -> str:
+    """The text with control characters, direction overrides and what cannot be seen as escapes; lines are kept."""
+    return _UNSEEN.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
