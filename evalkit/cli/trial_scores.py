@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from evalkit.cli.broken_lines import say_items
 from evalkit.cli.console import note
-from evalkit.cli.figure_text import number_text
 from evalkit.cli.prose import INDENT, say
 from evalkit.cli.summing import check_names, declared_metrics
 from evalkit.errors import ConfigError
+from evalkit.scoring.figure_text import number_text
 from evalkit.scoring.metric import Metric
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.rows import scores_from
