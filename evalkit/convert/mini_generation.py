@@ -65,7 +65,7 @@ class Generations:
         blocks = chat_blocks({**whole, "tool_calls": objects_in(whole.get("tool_calls"))})
         reading = assemble(
             blocks,
-            usage=self._sound(response.get("usage")),
+            usage=sound_usage(response.get("usage"), self._notes),
             finish=choice.get("finish_reason"),
             refused=False,
             model=response.get("model"),
@@ -79,7 +79,7 @@ class Generations:
         self, message: Mapping[str, object], extra: Mapping[str, object], fields: dict[str, Any]
     ) -> int:
         """An answer of OpenAI's Responses API, whose object is the message."""
-        reading = read_responses({**message, "usage": self._sound(message.get("usage"))})
+        reading = read_responses({**message, "usage": sound_usage(message.get("usage"), self._notes)})
         self._compare(as_object(message.get("usage")), reading.usage)
         self.empty = not reading.blocks
         columns = {**think_columns(reading.blocks, reading.usage), **fields, **self._served(reading, extra)}
@@ -114,23 +114,24 @@ class Generations:
             spent = None
         return {"cost_usd": spent, "model_served": reading.model_served, "finish_reason": reading.finish_raw}
 
-    def _sound(self, usage: object) -> dict[str, object]:
-        """Usage as reported, without the counts that make no sense."""
-        return {
-            name: self._sound(value)
-            if is_object(value)
-            else tokens(value, self._notes, "token counts")
-            if name.endswith("_tokens")
-            else value
-            for name, value in as_object(usage).items()
-        }
-
     def _compare(self, raw: Mapping[str, object], usage: Usage | None) -> None:
         details = as_object(raw.get("completion_tokens_details") or raw.get("output_tokens_details"))
         if details.get("reasoning_tokens") is not None and (usage is None or usage.reasoning_tokens is None):
             self._notes.warn(
                 "thinking tokens that contradict the other counts, or the thinking, count as unknown"
             )
+
+
+def sound_usage(usage: object, notes: Notes) -> dict[str, object]:
+    """Usage as reported, without the counts that make no sense."""
+    return {
+        name: sound_usage(value, notes)
+        if is_object(value)
+        else tokens(value, notes, "token counts")
+        if name.endswith("_tokens")
+        else value
+        for name, value in as_object(usage).items()
+    }
 
 
 def commands_in(text: str) -> list[str]:

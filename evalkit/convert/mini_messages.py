@@ -153,9 +153,9 @@ class Conversation:
             self._form = "fields"
             return
         self.lost += 1
-        self.steps.event(
-            "error", _detail({"type": "FormatError", "message": "the answer itself was not kept"})
-        )
+        text = text_in(extra.get("model_response"))
+        kept = "only its text was kept" if text else "the answer itself was not kept"
+        self.steps.event("error", _detail({"type": "FormatError", "message": kept, "text": text}))
 
     def _result(
         self, message: Mapping[str, object], extra: Mapping[str, object], at: datetime | None

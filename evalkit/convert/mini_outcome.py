@@ -6,6 +6,7 @@ itself is unscored because nobody judged it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,9 +46,9 @@ _BY_ITSELF: Mapping[str, StopReason] = {
     "ContextWindowExceededError": "context_limit",
     "ContentPolicyViolationError": "refused",
     "TimeExceeded": "time_limit",
-    "agent_error": "error",
-    "RepeatedFormatError": "gave_up",
 }
+_UNJUDGED = "no report beside the trajectory tells whether the instance is resolved"
+_DIFF = re.compile(r"^(?:diff --git |\+\+\+ )", re.MULTILINE)
 _WORDS_OF_PROVIDERS = ("litellm.", "openai.", "anthropic.")
 
 
@@ -55,9 +56,10 @@ def outcome(
     told: Conversation, ended: Exit, config: Mapping[str, object], spent: Mapping[str, Any], notes: Notes
 ) -> dict[str, Any]:
     """Columns of `Trial` that tell how it ended, without any report."""
-    status, patch = ended.status, ended.submission
-    answer = patch if patch or status == SUBMITTED else None
-    columns: dict[str, Any] = {"status": "unscored", "answer": answer, "error_origin": None}
+    status, message = ended.status, ended.message
+    columns: dict[str, Any] = {"status": "unscored", "answer": _answer(ended), "error_origin": None}
+    if status is None and ended.submission:
+        return {**columns, "error_type": "unjudged", "error_message": _UNJUDGED}
     if status is None:
         what = (
             "how it ended is not known: it was killed, or goes on"
@@ -70,22 +72,33 @@ def outcome(
         reason = _BY_ITSELF.get(status)
         if reason is None:
             reason = limit_reached(config, spent["model_calls"] or 0, _cost(told, spent))
-        kind = status if reason == "error" else "unjudged"
-        message = ended.message or "no report beside the trajectory tells whether the instance is resolved"
-        return {**columns, "stop_reason": reason, "error_type": kind, "error_message": _line(message)}
+        message = _line(message or _UNJUDGED)
+        return {**columns, "stop_reason": reason, "error_type": "unjudged", "error_message": message}
+    if message is None and columns["answer"] is None:
+        message = ended.submission
     return {
         **columns,
         "stop_reason": "cancelled" if status in _CANCELLED else "error",
-        "error_origin": _origin(status, ended.message or ""),
+        "error_origin": _origin(status, message or ""),
         "error_type": _line(status),
-        "error_message": _line(ended.message or f"it ended with {status}"),
+        "error_message": _line(message or f"it ended with {status}"),
     }
 
 
-def _origin(status: str, message: str) -> Origin:
+def _answer(ended: Exit) -> str | None:
+    """The patch. The first versions write there what the exception said where nothing was submitted."""
+    if ended.status == SUBMITTED or ended.status is None:
+        return ended.submission
+    return ended.submission if _DIFF.search(ended.submission or "") else None
+
+
+def _origin(status: str, message: str) -> Origin | None:
+    """Where an exception came from; None for a status that comes without one, which the agent has set itself."""
     if status in _MODEL or message.startswith(_WORDS_OF_PROVIDERS):
         return "model"
-    return "sandbox" if status in _SANDBOX else "harness"
+    if status in _SANDBOX:
+        return "sandbox"
+    return "harness" if message else None
 
 
 def _cost(told: Conversation, spent: Mapping[str, Any]) -> float | None:

@@ -58,7 +58,7 @@ def asked_of(config: Mapping[str, object], notes: Notes) -> dict[str, Any]:
     kind = (text_in(config.get("environment_type")) or "").rpartition(".")[2].lower()
     return {
         "agent_loop": LOOP,
-        "model": text_in(as_object(config.get("model")).get("model_name")),
+        "model": text_in(as_object(config.get("model")).get("model_name")) or text_in(config.get("model")),
         "thinking": thinking_of(config),
         "temperature": finite(temperature, notes, "a temperature"),
         "seed": seed if isinstance(seed, int) and not isinstance(seed, bool) and abs(seed) < 2**63 else None,

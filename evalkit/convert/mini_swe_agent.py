@@ -30,7 +30,7 @@ trajectory is a trial without steps, of the agent that made the trajectories bes
 | suite                     | no: `swe-bench`, unless `--suite` says more                                     |
 | thinking, text, calls     | yes                                                                             |
 | exit codes, timeouts      | yes; a command that the harness gave up on has no exit code                     |
-| tokens, model served      | by each answer's completion, where it was kept                                  |
+| tokens, model served      | by each answer's completion; else of the trial, if told                         |
 | cost                      | by each answer; else that of the whole trial                                    |
 | answers that left nothing | their number only (see below)                                                   |
 | time                      | from the first answer on; the first answer's own duration is unknown            |
@@ -52,7 +52,7 @@ from typing import Any
 from evalkit.convert.converted import Converted
 from evalkit.convert.importer import Importer, Options
 from evalkit.convert.json_text import JsonReader
-from evalkit.convert.mini_generation import Generations
+from evalkit.convert.mini_generation import Generations, sound_usage
 from evalkit.convert.mini_messages import Conversation, Exit, exit_of
 from evalkit.convert.mini_outcome import outcome
 from evalkit.convert.mini_settings import LOOP, agent_beside, agent_id, asked_of, settings_of
@@ -69,6 +69,7 @@ from evalkit.convert.swe_bench_report import (
     without_trajectory,
 )
 from evalkit.models.wire.json_values import as_object, canonical, is_list, is_object, objects_in, text_in
+from evalkit.models.wire.usage_fields import chat_usage
 from evalkit.trajectory.step import Think
 
 SUITE = "swe-bench"
@@ -184,7 +185,24 @@ def _spent(
         "started_at": started,
         "finished_at": finished,
         "agent_s": between(started, finished, notes) if first is not None and first.started_at else None,
+        **_whole_usage(told, stats, notes),
         "raw_usage": canonical(stats) or None if stats else None,
+    }
+
+
+def _whole_usage(told: Conversation, stats: Mapping[str, object], notes: Notes) -> dict[str, Any]:
+    """Tokens of the whole trial, as some write them down where no answer has its own."""
+    thinks = [step for step in told.steps.done() if isinstance(step, Think)]
+    if not thinks or any(step.output_tokens is not None or step.input_tokens is not None for step in thinks):
+        return {}
+    usage = chat_usage(sound_usage(stats, notes), thinking_shown=any(step.reasoning for step in thinks))
+    return {
+        "input_tokens": usage.input_tokens,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "reasoning_source": None if usage.reasoning_tokens is None else "api",
     }
 
 
