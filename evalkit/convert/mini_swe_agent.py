@@ -112,8 +112,8 @@ class _MiniSweAgent:
 
 def _trial(whole: Mapping[str, object], source: Source, notes: Notes, options: Options) -> Converted:
     messages, info = whole.get("messages"), as_object(whole.get("info"))
-    format_name = whole.get("trajectory_format")
-    if isinstance(format_name, str) and not format_name.startswith(_FORMAT):
+    format_name = text_in(whole.get("trajectory_format"))
+    if format_name is not None and not format_name.startswith(_FORMAT):
         raise Refused(f"a trajectory of the format {format_name[:60]!r}, not of {_FORMAT}")
     if not is_list(messages) or (format_name is None and "info" not in whole):
         raise Refused(
