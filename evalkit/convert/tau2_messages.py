@@ -86,7 +86,7 @@ class _Talk:
         refused = [text_of(error) for error in as_list(message.get("errors"))]
         if refused:
             self._notes.warn("messages that the harness refused and asked for anew are kept as events")
-            self.steps.event("error", canonical({"refused": refused}), at=self._before)
+            self.steps.event("error", canonical({"refused": refused}) or None, at=self._before)
         spoken = {
             **_thoughts(raw, message),
             "content": message.get("content"),
@@ -116,7 +116,7 @@ class _Talk:
                 "tool": text_in(call.get("name")),
                 "arguments": raw if canonical_arguments is None else decode(canonical_arguments),
             }
-            number = self.steps.event("intervention", canonical(told), at=at)
+            number = self.steps.event("intervention", canonical(told) or None, at=at)
             self._by_user.add(number, text_in(call.get("id")))
             self._told[number] = told
 
@@ -136,9 +136,9 @@ class _Talk:
         number = self._by_user.take(called)
         if number is None:
             self._notes.warn("a result of no known call of the user's is kept without one")
-            self.steps.event("intervention", canonical({"role": "user", **told}), at=at)
+            self.steps.event("intervention", canonical({"role": "user", **told}) or None, at=at)
             return
-        self.steps.change(number, detail=canonical({**self._told[number], **told}))
+        self.steps.change(number, detail=canonical({**self._told[number], **told}) or None)
 
 
 def _call(call: Mapping[str, object]) -> dict[str, object]:

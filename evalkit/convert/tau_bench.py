@@ -91,8 +91,9 @@ class _TauBench:
         number = 0
         for number, episode in enumerate(JsonItems(source, notes).items(), 1):
             if is_object(episode) and is_list(episode.get("traj")):
+                identity = seen.identity(episode) if episode.get("trial") is None else None
                 told = _trial(episode, agent, notes, options)
-                yield Converted(**told, where=f"episode {number}", identity=seen.identity(episode))
+                yield Converted(**told, where=f"episode {number}", identity=identity)
             else:
                 notes.lose(f"episode {number}: has no list of messages")
         if not number:
