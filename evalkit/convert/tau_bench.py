@@ -133,7 +133,7 @@ def _trial(episode: Mapping[str, object], agent: _Agent, notes: Notes, options: 
     task = name_of(episode.get("task_id"))
     if task is None:
         notes.warn("episodes that name no task are one task")
-    spent = {"user_cost": info["user_cost"]} if info.get("user_cost") is not None else {}
+    spent = {name: info[name] for name in ("user_cost",) if name in info}
     return {
         "suite": options.suite or (f"tau-bench-{domain}" if domain else "tau-bench"),
         "task_id": task or "unnamed",
@@ -145,7 +145,7 @@ def _trial(episode: Mapping[str, object], agent: _Agent, notes: Notes, options: 
             "agent_loop": agent.loop,
             "model": agent.model,
             "temperature": agent.temperature,
-            "raw_usage": canonical(spent) if spent else None,
+            "raw_usage": canonical(spent) or None if spent else None,
         },
         "settings": {"model": agent.model, "temperature": agent.temperature, "user_model": agent.user},
         "task": _task(as_object(info.get("task"))),
