@@ -9,8 +9,8 @@ from evalkit.models.wire.json_values import as_object, decode
 
 
 def first_object(source: Source) -> Mapping[str, object]:
-    """The object on the first line that is not blank; empty where there is none, or it is longer than the head."""
+    """The object on the first line that holds one; empty where no line of the head is one whole object."""
     for line in source.head.decode("utf-8-sig", "replace").split("\n"):
-        if line.strip():
-            return as_object(decode(line))
+        if found := as_object(decode(line)):
+            return found
     return {}

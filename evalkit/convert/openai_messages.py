@@ -1,4 +1,4 @@
-"""Conversations in OpenAI's chat format, one JSON object a line. Most keys may be missing.
+r"""Conversations in OpenAI's chat format, one JSON object a line. Most keys may be missing.
 
     {"task_id": "17", "epoch": 1, "model": "openai/gpt-5", "reward": 1.0, "suite": "mine", "messages": [
         {"role": "user", "content": "..."},

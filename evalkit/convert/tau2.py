@@ -136,7 +136,7 @@ def _trial(
         task_id=name_of(simulation.get("task_id")) or "unnamed",
         epoch=None if trial is None else trial + 1,
         agent=options.agent or agent_name(run.loop, run.model, run.thinking),
-        identity=own,
+        identity=own and f"{own}:{trial}",
         steps=steps,
         columns={
             **outcome(simulation, notes, options),

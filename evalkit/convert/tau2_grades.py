@@ -46,7 +46,7 @@ def outcome(simulation: Mapping[str, object], notes: Notes, options: Options) ->
     if graded.get("reward") is not None and abs(graded["reward"] - 1) <= _NEARLY:
         graded = {**by_reward(1.0, notes, options), "reward": graded["reward"]}
     if _STOPS.get(ended) == "error":
-        graded |= {"error_type": ended, "error_message": _note(told)}
+        graded |= {"error_origin": "model", "error_type": ended, "error_message": _note(told)}
     return {
         **graded,
         "stop_reason": _STOPS.get(ended),

@@ -74,7 +74,7 @@ class _Talk:
         self._before = at or self._before
 
     def _assistant(self, message: Mapping[str, object], at: datetime | None) -> None:
-        raw = as_object(message.get("raw_data"))
+        raw = _raw(message)
         text, calls = text_of(message.get("content")), objects_in(message.get("tool_calls"))
         no_model = not (message.get("usage") or message.get("cost") or raw or calls)
         if not self._said and no_model and text:
@@ -139,6 +139,13 @@ class _Talk:
             self.steps.event("intervention", canonical({"role": "user", **told}) or None, at=at)
             return
         self.steps.change(number, detail=canonical({**self._told[number], **told}) or None)
+
+
+def _raw(message: Mapping[str, object]) -> Mapping[str, object]:
+    """What the provider sent: a message, a choice, or a whole completion, of which it is the first choice."""
+    raw = as_object(message.get("raw_data"))
+    choice = next(iter(objects_in(raw.get("choices"))), None)
+    return raw if choice is None else {**raw, **choice}
 
 
 def _call(call: Mapping[str, object]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Results of verifiers (`vf-eval`): `results.jsonl`, one rollout a line, with `metadata.json` beside it.
+r"""Results of verifiers (`vf-eval`): `results.jsonl`, one rollout a line, with `metadata.json` beside it.
 
     results.jsonl   {"example_id": 0, "prompt": [{"role": "user", "content": "..."}],
                      "completion": [{"role": "assistant", "content": "...", "tool_calls": ["{\"id\": \"a\", ...}"]},

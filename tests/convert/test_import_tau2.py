@@ -206,7 +206,9 @@ def test_an_empty_answer_is_the_agents_failure(trials_of):
     trials, _ = trials_of("qwen2.5-7b_airline_errors")
     broken = [trial for trial, _ in trials if trial.stop_reason == "error"]
     assert len(broken) == 10
-    assert {(t.status, t.reward, t.checks, t.error_origin) for t in broken} == {("failed", 0.0, None, None)}
+    assert {(t.status, t.reward, t.checks, t.error_origin) for t in broken} == {
+        ("failed", 0.0, None, "model")
+    }
     assert (
         "Termination reason: agent_error"
         in next(t for t in broken if t.error_type == "agent_error").error_message
@@ -241,6 +243,29 @@ def test_settings_are_told_without_secrets(simulated, tmp_path):
     assert (agent.settings["user_model"], agent.settings["max_steps"]) == ("gpt-4.1", 100)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "thinking"),
+    [
+        ({}, None),
+        ({"temperature": 0.0, "reasoning_effort": None}, None),
+        ({"reasoning_effort": "none"}, "off"),
+        ({"reasoning_effort": "brand new"}, None),
+        ({"thinking": {"type": "enabled", "budget_tokens": 2048}}, "tokens:2048"),
+        ({"thinking": {"type": "disabled"}}, "off"),
+        ({"thinking": {"type": "adaptive"}}, "dynamic"),
+        ({"extra_body": {"reasoning": {"effort": "low"}}}, "effort:low"),
+        ({"extra_body": {"reasoning": {"enabled": False}}}, "off"),
+        ({"extra_body": {"chat_template_kwargs": {"enable_thinking": True}}}, "on"),
+    ],
+)
+def test_the_thinking_budget_is_read_from_the_arguments(simulated, arguments, thinking):
+    agent = {"implementation": "llm_agent", "llm": "m", "llm_args": arguments}
+    ((trial, _),), _ = simulated(simulation(said()), info={"agent_info": agent})
+    assert trial.thinking == thinking
+    assert trial.agent == ("tau2/m" if thinking is None else f"tau2/m@{thinking}")
+    assert trial.suite == "tau2"
+
+
 def test_the_users_calls_are_interventions_with_their_results(simulated):
     call = {"id": "u", "name": "toggle", "arguments": {"on": True}, "requestor": "user"}
     ((trial, steps),), _ = simulated(
@@ -269,8 +294,8 @@ def test_the_users_calls_are_interventions_with_their_results(simulated):
         ("user_stop", "failed", "submitted", None),
         ("agent_stop", "failed", "submitted", None),
         ("max_steps", "failed", "step_limit", None),
-        ("too_many_errors", "failed", "error", None),
-        ("agent_error", "failed", "error", None),
+        ("too_many_errors", "failed", "error", "model"),
+        ("agent_error", "failed", "error", "model"),
         ("user_error", "unscored", "error", "harness"),
         ("infrastructure_error", "unscored", "error", "harness"),
         ("brand_new", "failed", None, None),
@@ -344,6 +369,20 @@ def test_the_cache_is_told_apart_where_the_raw_response_agrees(simulated):
     assert list(notes.warnings) == [
         "a message's usage is not that of its raw response; the message's own counts"
     ]
+
+
+def test_a_whole_completion_as_raw_response_is_read(simulated):
+    choice = {"finish_reason": "length", "message": {"reasoning_content": "hm", "content": "yes"}}
+    usage = {
+        "prompt_tokens": 10,
+        "completion_tokens": 2,
+        "completion_tokens_details": {"reasoning_tokens": 1},
+    }
+    raw = {"model": "gpt-5-2026", "usage": usage, "choices": [choice]}
+    ((trial, steps),), _ = simulated(simulation(said(raw_data=raw)))
+    (think,) = thinks(steps)
+    assert (think.reasoning, think.reasoning_tokens, think.finish_reason) == ("hm", 1, "length")
+    assert (trial.model_served, trial.reasoning_tokens) == ("gpt-5-2026", 1)
 
 
 def test_null_zero_and_missing_tokens_are_kept_apart(simulated):

@@ -159,6 +159,12 @@ def test_only_its_own_files_are_recognised(shared_data):
         assert not IMPORTER.recognises(Source(file))
 
 
+def test_bad_lines_before_the_first_good_one_hide_nothing(rollouts, tmp_path):
+    found, notes = rollouts(text="\ufeff\n42\nno\n" + json.dumps(row()), metadata=META)
+    assert (len(found), len(notes.losses)) == (1, 2)
+    assert IMPORTER.recognises(Source(tmp_path / "outputs" / "results.jsonl"))
+
+
 def test_a_row_longer_than_the_head_is_recognised_by_its_files_name(rollouts, tmp_path):
     rollouts({**row(), "prompt": "x" * 100_000})
     assert IMPORTER.recognises(Source(tmp_path / "outputs" / "results.jsonl"))
