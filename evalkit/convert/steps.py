@@ -12,6 +12,7 @@ from typing import Any
 
 from evalkit.convert.arguments import parsed_arguments
 from evalkit.convert.notes import Notes
+from evalkit.convert.open_calls import OpenCalls
 from evalkit.models.wire.json_values import as_list, as_object, is_object, text_in
 from evalkit.trajectory.step import Act, ErrorKind, Event, EventName, Prompt, Role, Step, Think
 
@@ -24,8 +25,7 @@ class Steps:
         self._steps: list[Step] = []
         self._calls: dict[int, int] = {}
         """By think step, how many calls it has."""
-        self._open: dict[int, str | None] = {}
-        """Acts without a result, in order, with the id of their call."""
+        self._open = OpenCalls()
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -69,7 +69,7 @@ class Steps:
                 started_at=at,
             )
         )
-        self._open[number] = id
+        self._open.add(number, id)
         return number
 
     def result(
@@ -82,12 +82,10 @@ class Steps:
         **fields: Any,
     ) -> int:
         """The result of a call; returns the call's number. `fields` are further columns of `Act`."""
-        number = self._asked(id)
+        number = self._open.take(id)
         if number is None:
             self._notes.warn("a result of no known call is kept without one")
             number = self._add(Act(step=len(self), tool=tool))
-        else:
-            del self._open[number]
         self.change(number, observation=observation, error_kind=error_kind, **fields)
         return number
 
@@ -107,11 +105,6 @@ class Steps:
     def done(self) -> tuple[Step, ...]:
         """All steps."""
         return tuple(self._steps)
-
-    def _asked(self, identity: str | None) -> int | None:
-        if identity is None:
-            return next(iter(self._open), None)
-        return next((number for number, known in self._open.items() if known == identity), None)
 
     def _add(self, step: Step) -> int:
         self._steps.append(step)
