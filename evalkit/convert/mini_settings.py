@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from evalkit.convert.asked import agent_name, thinking_asked
 from evalkit.convert.json_text import JsonReader
 from evalkit.convert.notes import Notes, Refused
 from evalkit.convert.reported import finite
@@ -29,26 +30,9 @@ _ASKED = 20
 """Trajectories beside a report that are asked which agent made them."""
 
 
-def agent_id(model: str | None, thinking: str | None) -> str:
-    """Such as `mini-swe-agent/deepseek/deepseek-chat@effort:high`."""
-    return f"{LOOP}/{model or 'unknown'}" + (f"@{thinking.removeprefix('tokens:')}" if thinking else "")
-
-
 def thinking_of(config: Mapping[str, object]) -> str | None:
     """The thinking that was asked for: `effort:high`, `tokens:1024`, `off`; None where nothing is said about it."""
-    kwargs = as_object(as_object(config.get("model")).get("model_kwargs"))
-    for asked in (kwargs, as_object(kwargs.get("extra_body"))):
-        reasoning, thinking = as_object(asked.get("reasoning")), as_object(asked.get("thinking"))
-        effort = text_in(asked.get("reasoning_effort")) or text_in(reasoning.get("effort"))
-        tokens = count(thinking.get("budget_tokens"))
-        tokens = count(reasoning.get("max_tokens")) if tokens is None else tokens
-        if effort:
-            return "off" if effort == "none" else f"effort:{effort}"
-        if thinking.get("type") == "disabled" or reasoning.get("enabled") is False or tokens == 0:
-            return "off"
-        if tokens is not None:
-            return f"tokens:{tokens}"
-    return None
+    return thinking_asked(as_object(as_object(config.get("model")).get("model_kwargs")))
 
 
 def asked_of(config: Mapping[str, object], notes: Notes) -> dict[str, Any]:
@@ -99,9 +83,9 @@ def agent_beside(path: Path, notes: Notes) -> str:
     """The agent that made the trajectories in a report's folder, if they are all by one; else unknown."""
     found = {_model_name(place) for place in trajectories(path.parent)[:_ASKED]} - {None}
     if len(found) != 1:
-        return agent_id(None, None)
+        return agent_name(LOOP, None, None)
     notes.warn("a report without a trajectory counts for the agent that made those beside it")
-    return agent_id(found.pop(), None)
+    return agent_name(LOOP, found.pop(), None)
 
 
 def _model_name(path: Path) -> str | None:

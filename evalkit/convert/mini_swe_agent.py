@@ -49,13 +49,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evalkit.convert.asked import agent_name
 from evalkit.convert.converted import Converted
 from evalkit.convert.importer import Importer, Options
 from evalkit.convert.json_text import JsonReader
 from evalkit.convert.mini_generation import Generations, sound_usage
 from evalkit.convert.mini_messages import Conversation, Exit, exit_of
 from evalkit.convert.mini_outcome import outcome
-from evalkit.convert.mini_settings import LOOP, agent_beside, agent_id, asked_of, settings_of
+from evalkit.convert.mini_settings import LOOP, agent_beside, asked_of, settings_of
 from evalkit.convert.notes import Notes, Refused
 from evalkit.convert.reported import between, dollars, tokens
 from evalkit.convert.source import Source
@@ -137,7 +138,7 @@ def _trial(whole: Mapping[str, object], source: Source, notes: Notes, options: O
     return Converted(
         suite=options.suite or SUITE,
         task_id=instance,
-        agent=options.agent or agent_id(model, asked["thinking"]),
+        agent=options.agent or agent_name(LOOP, model, asked["thinking"]),
         steps=steps,
         columns=columns,
         settings=settings_of(info),
