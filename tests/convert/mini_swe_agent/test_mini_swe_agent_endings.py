@@ -107,7 +107,7 @@ def test_exit_codes(files, code, exception, exit_code, kind, answer, result, tra
         (
             {"extra_body": {"thinking": {"type": "enabled", "budget_tokens": 1024}}},
             "tokens:1024",
-            "mini-swe-agent/maker/model-1@1024",
+            "mini-swe-agent/maker/model-1@tokens:1024",
         ),
     ],
 )
