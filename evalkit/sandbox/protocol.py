@@ -141,6 +141,33 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Running:
+    """One process that is alive in a sandbox, seen from outside."""
+
+    pid: int
+    """As the host, or the engine, numbers it."""
+    parent: int
+    started: float
+    """Orders processes by when they began; a number that is used again has another. Seconds since the machine's start."""
+    program: str
+    """The name of the program file; what the process calls itself is the agent's."""
+    command: str
+    """The command line, with blanks between arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """One socket of a sandbox that waits for others, seen from outside where that is possible."""
+
+    protocol: Literal["tcp", "udp", "unix"]
+    address: str
+    """An address, or a path."""
+    port: int | None
+    inside: bool = False
+    """Whether only a listing taken inside tells of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Deliverable:
     """One path that left a sandbox as data. A file's content is in the artifact store under `digest`."""
 
@@ -222,6 +249,22 @@ class Sandbox(Protocol):
 
     async def snapshot(self) -> dict[str, Entry]:
         """Everything that a trial can change, by absolute path; read from outside, no links followed."""
+        ...
+
+    async def processes(self) -> tuple[Running, ...]:
+        """Every process alive inside but the sandbox's own (its first process and the kept shell), read from outside."""
+        ...
+
+    async def listeners(self) -> tuple[Listening, ...]:
+        """Every socket inside that waits for connections or datagrams."""
+        ...
+
+    async def listing(self) -> Mapping[str, str] | None:
+        """By absolute path, a signature of size, times, inode, mode and owner, to tell which paths a call has touched.
+
+        Local: everything that a trial can change, from outside. Docker: the working directory, from inside. None where
+        that are more than 20,000 paths, or it cannot be told. For attribution only: never evidence.
+        """
         ...
 
     async def export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
