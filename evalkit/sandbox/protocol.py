@@ -148,7 +148,7 @@ class Running:
     """As the host, or the engine, numbers it."""
     parent: int
     started: float
-    """Orders processes by when they began; a number that is used again has another. Seconds since the machine's start."""
+    """Seconds since the machine was started: a number that is used again has another."""
     program: str
     """The name of the program file; what the process calls itself is the agent's."""
     command: str
@@ -252,7 +252,7 @@ class Sandbox(Protocol):
         ...
 
     async def processes(self) -> tuple[Running, ...]:
-        """Every process alive inside but the sandbox's own (its first process and the kept shell), read from outside."""
+        """Every process alive inside but the sandbox's own (the first process, the kept shell), read from outside."""
         ...
 
     async def listeners(self) -> tuple[Listening, ...]:
