@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -13,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit.errors import DeliverableRefused, SandboxError
+from evalkit.sandbox.docker import looking
+from evalkit.sandbox.docker.answers import Anatomy
 from evalkit.sandbox.docker.complaint import translated
 from evalkit.sandbox.docker.container import owner_of
 from evalkit.sandbox.docker.delivery import _Taking
@@ -135,3 +138,29 @@ def test_storage_that_was_complained_about_is_tolerated_until_it_grows() -> None
 @pytest.mark.parametrize("label", ["", "text", "[]", "{}", '{"pid": "x", "started": null, "host": "h"}', "1"])
 def test_a_label_that_is_not_ours_has_no_owner(label: str) -> None:
     assert owner_of(label) is None
+
+
+def test_members_of_a_container_are_told_from_what_only_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, scope = "0123abcd" * 8, "0::/machine.slice/libpod-"
+    groups = {
+        10: f"{scope}{name}.scope/container",
+        11: f"{scope}{name}.scope/container",
+        12: f"{scope}{name}.scope/container/deeper",
+        13: f"{scope}conmon-{name}.scope",
+        14: f"{scope}{'f' * 64}.scope/container",
+    }
+    for pid, group in groups.items():
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "cgroup").write_text(f"1:name=systemd:/\n{group}\n")
+    (tmp_path / "15").mkdir()
+    (tmp_path / "sys").mkdir()
+    monkeypatch.setattr(looking, "PROC", tmp_path)
+    here = Anatomy(name, 10, (), "crun", ())
+    assert sorted(looking.members(here)) == [10, 11, 12]
+    assert [
+        looking.is_here(one) for one in (here, replace(here, runtime="runsc"), replace(here, first=14))
+    ] == [
+        *(True, False, False),
+    ]
