@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import tarfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,8 +22,8 @@ from evalkit.sandbox.docker.complaint import translated
 from evalkit.sandbox.docker.container import owner_of
 from evalkit.sandbox.docker.delivery import _Taking
 from evalkit.sandbox.docker.engine import Engine
-from evalkit.sandbox.docker.listing import _Plan
-from evalkit.sandbox.docker.transfer import Download, Owner, Upload
+from evalkit.sandbox.docker.listing import _Plan, _Reading
+from evalkit.sandbox.docker.transfer import Download, Member, Owner, Upload
 from evalkit.sandbox.docker.watchdog import Watchdog
 from evalkit.sandbox.docker.wire import Wire
 from evalkit.sandbox.protocol import Entry
@@ -164,3 +166,30 @@ def test_members_of_a_container_are_told_from_what_only_has_its_name(
     ] == [
         *(True, False, False),
     ]
+
+
+@pytest.mark.parametrize(("files", "calls"), [(10, 1 + 1 + 11 + 1), (1000, 1)])
+def test_a_huge_file_is_read_past_where_that_is_less_than_a_call_for_each_of_its_neighbours(
+    files: int, calls: int
+) -> None:
+    def member(path: str, size: int = 1) -> Member:
+        return Member(path, "dir" if path == "/app" else "file", 0o644, 0, size, None, None, None)
+
+    asked: list[str] = []
+    whole = [
+        member("/app"),
+        *(member(f"/app/{number}") for number in range(files)),
+        member("/app/z", 2 * 1024**3),
+    ]
+
+    @contextlib.contextmanager
+    def download(container: str, path: str) -> Iterator[Iterator[Member]]:
+        asked.append(path)
+        yield iter(whole if path == "/app" else [one for one in whole if one.path == path])
+
+    engine = cast("Engine", SimpleNamespace(download=download))
+    entries: dict[str, Entry] = {}
+    reading = _Reading(engine, "name", entries, sorted(one.path for one in whole))
+    reading.read("/app")
+    assert entries.keys() == {one.path for one in whole}
+    assert (len(asked), entries["/app/z"].size) == (calls, 2 * 1024**3)
