@@ -26,7 +26,8 @@ from evalkit.sandbox.docker.listing import _Plan, _Reading
 from evalkit.sandbox.docker.transfer import Download, Member, Owner, Upload
 from evalkit.sandbox.docker.watchdog import Watchdog
 from evalkit.sandbox.docker.wire import Wire
-from evalkit.sandbox.protocol import Entry
+from evalkit.sandbox.docker.workspace import listing_of
+from evalkit.sandbox.protocol import Captured, Entry, ExecResult
 from evalkit.trajectory.artifacts import ArtifactStore
 
 
@@ -193,3 +194,34 @@ def test_a_huge_file_is_read_past_where_that_is_less_than_a_call_for_each_of_its
     reading.read("/app")
     assert entries.keys() == {one.path for one in whole}
     assert (len(asked), entries["/app/z"].size) == (calls, 2 * 1024**3)
+
+
+def listed(data: bytes, *, exit_code: int = 0, truncated: bool = False) -> ExecResult:
+    return ExecResult(exit_code, Captured(data, len(data), truncated), Captured(b"", 0, False), 0.1)
+
+
+ZONES = ["2026-11-30 12:43:18.123456789 +0000", "2026-11-30 12:43:18.000000000"]
+
+
+@pytest.mark.parametrize("time", ZONES, ids=["with a time zone", "older busybox"])
+def test_a_listing_by_stat_is_told_path_by_path_whatever_they_are_called(time: str) -> None:
+    names = [b".", b"./plain", b"./two\nlines|1 2", b"./no \xff UTF-8"]
+    rows = b"".join(name + f"|7 {time} {time} 99 81a4 0\n".encode() for name in names)
+    found = listing_of(listed(rows), "/app")
+    assert found == dict.fromkeys(
+        ["/app", "/app/plain", "/app/two\nlines|1 2", "/app/no \udcff UTF-8"], f"7 {time} {time} 99 81a4 0"
+    )
+
+
+def test_a_listing_by_gnu_find_is_told_path_by_path() -> None:
+    found = listing_of(listed(b".\x007 1.5 1.5 9 755 0 d\0\0./a\nb\x001 1.5 1.5 8 644 0 f\0\0"), "/")
+    assert found == {"/": "7 1.5 1.5 9 755 0 d", "/a\nb": "1 1.5 1.5 8 644 0 f"}
+
+
+def test_a_listing_that_could_not_be_made_is_none_and_of_no_folder_is_empty() -> None:
+    row = b".\x007 1 1 9 755 0 d\0\0"
+    assert listing_of(listed(b"", exit_code=3), "/app") == {}
+    assert listing_of(listed(b"", exit_code=4), "/app") is None
+    assert listing_of(listed(row, truncated=True), "/app") is None
+    assert listing_of(listed(row * 20_001), "/app") is None
+    assert listing_of(listed(b""), "/app") is None
