@@ -373,8 +373,7 @@ class DockerSandbox:
         await self._shells.drop()
 
     async def _over_limit(self, note: str) -> None:
-        busy = self._shells.busy
-        if busy is not None:
+        if (busy := self._shells.busy) is not None:
             await busy.interrupt(note)
         elif self._shells:
             self._notes.append(f"{note}\n")
