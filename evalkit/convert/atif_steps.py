@@ -378,7 +378,7 @@ def _error(result: Mapping[str, object], step: Mapping[str, object]) -> ErrorKin
     writes it for Claude Code.
     """
     alone = len(as_list(step.get("tool_calls"))) == 1
-    of_step = as_object(as_object(step.get("extra")).get("metadata")) if alone else {}
+    of_step = as_object(as_object(step.get("extra")).get("metadata") if alone else None)
     failed = as_object(result.get("extra")).get("is_error") is True or of_step.get("is_error") is True
     return "unknown" if failed else None
 
