@@ -89,7 +89,8 @@ def _boxes(charts: list[Markup | str]) -> Iterator[Markup]:
 def trial_views(found: Trajectories) -> tuple[View, ...]:
     """The list of all trials, and one of them step by step; both are drawn by the script."""
     left = ", ".join(f"{count:,} {note}" for note, count in found.left_out.items() if count)
-    told = f"Of {found.trials:,} trials {found.with_steps:,} are here with every step" + (
+    lost = f"; of {found.lost:,} the steps are missing in the record" if found.lost else ""
+    told = f"Of {found.trials:,} trials {found.with_steps:,} are here with every step{lost}" + (
         f"; left out to keep the file small: {left}. All are in a folder: evalkit report RUN --out DIR"
         if left
         else ""

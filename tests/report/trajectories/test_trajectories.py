@@ -12,6 +12,7 @@ from typing import Any
 
 from evalkit.report.shown_text import MOST, shown
 from evalkit.report.trajectories import Trajectories, chosen, write_shards
+from evalkit.report.views import trial_views
 from evalkit.scoring.scored_trials import read_scored
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.score import ScoreRow
@@ -106,6 +107,25 @@ def test_nothing_that_fits_is_an_empty_page_and_not_an_endless_search(recorded: 
 
     assert found.blocks == ()
     assert found.left_out == {"passed": 1}
+
+
+def test_a_trial_that_acted_and_has_no_steps_is_told_apart(recorded: Recorded, tmp_path: Path) -> None:
+    run = recorded(
+        (made("acted", model_calls=2), (), ()),
+        (made("idle", task_id="u"), (), ()),
+        (made("whole", task_id="v"), told("go"), ()),
+    )
+    for found in (choose(run), write_shards(tmp_path, [("run", run)], read_scored(run))):
+        assert dict(zip(found.index["id"], found.index["lost"], strict=True)) == {
+            "acted": True,
+            "idle": False,
+            "whole": False,
+        }
+        assert (found.trials, found.with_steps, found.lost) == (3, 2, 1)
+        assert "2 are here with every step; of 1 the steps are missing in the record." in str(
+            trial_views(found)[0].body
+        )
+    assert {key: trial["lost"] for key, trial in opened(choose(run)).items()}["acted"] is True
 
 
 def test_a_folder_holds_every_trial_in_files_that_only_hand_over_base64(
