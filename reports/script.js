@@ -62,8 +62,8 @@ const evalkit = (window.evalkit = window.evalkit || {});
       shown += !row.hidden;
     }
     count.textContent = `${shown} of ${first.length} agent${first.length === 1 ? "" : "s"}`;
-    none.hidden = shown > 0 || !first.length;
-    none.textContent = `No agent has all of "${words.join(" ")}" in its name, model or settings.`;
+    none.hidden = shown > 0;
+    none.textContent = !first.length ? "There are no trials, and so no agents." : `No agent has all of "${words.join(" ")}" in its name, model or settings.`;
     if (filter !== document.activeElement) filter.value = now.get("q") || "";
   }
 

@@ -198,7 +198,8 @@
       more.textContent = `Show ${number(Math.min(ROWS, matching.length - filled))} more`;
       const first = filled < matching.length ? `, the first ${number(filled)} shown` : "";
       box.hidden = !matching.length;
-      if (!matching.length) told.textContent = `None of ${counted(columns.id.length, "trial")} is like that. Choose "all" where too much is asked.`;
+      if (!columns.id.length) told.textContent = "There are no trials.";
+      else if (!matching.length) told.textContent = `None of ${counted(columns.id.length, "trial")} is like that. Choose "all" where too much is asked.`;
       else told.textContent = `${counted(matching.length, "trial")} of ${number(columns.id.length)}${first}`;
     }
     function refill() {
@@ -210,7 +211,7 @@
       fill();
     }
     refill();
-    element.replaceChildren(make("form", "filters", ...selects), told, box, more);
+    element.replaceChildren(...(columns.id.length ? [make("form", "filters", ...selects)] : []), told, box, more);
   }
 
   function trialRow(columns, place) {

@@ -47,6 +47,7 @@ def _cells(board: Board) -> dict[str, list[str]]:
     cells |= {"tokens": named["output tokens"], "trials": named["trials"], "unscored": named["unscored"]}
     if "tasks" in named:
         cells["tasks"] = named["tasks"]
-    cells["usd_per_pass"] = ["cost per pass", *(number_text(row.usd_per_pass) for row in board.rows)]
-    cells["seconds"] = ["median seconds", *(number_text(row.median_s) for row in board.rows)]
+    prices, times = [row.usd_per_pass for row in board.rows], [row.median_s for row in board.rows]
+    cells["usd_per_pass"] = ["cost per pass", *(number_text(price, *prices) for price in prices)]
+    cells["seconds"] = ["median seconds", *(number_text(time, *times) for time in times)]
     return cells

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evalkit.cli.report import report
-from evalkit.trajectory.manifest import RunManifest, SuiteEntry
+from evalkit.trajectory.manifest import AgentEntry, RunManifest, SuiteEntry
 from evalkit.trajectory.step import Act, Prompt, Think
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
@@ -24,9 +24,12 @@ HOSTILE = "</script><script>window.ran=1</script><img src=x onerror=window.ran=2
 def run(tmp_path_factory) -> Path:
     """Three agents of different strength at six tasks, one of which says what no page should run."""
     path = tmp_path_factory.mktemp("runs") / "run"
-    suites = (SuiteEntry(name="s", digest="d1"),)
-    with RunWriter.create(path, RunManifest(run_id="r", created_at=NOON, suites=suites)) as writer:
-        for place, agent in enumerate(("weak", "middling", "strong")):
+    suites = (SuiteEntry(name="s", digest="d1", source=f"/{'a-long-folder/' * 20}s"),)
+    names = ("weak", "middling", "strong")
+    entries = tuple(AgentEntry(id=agent, settings={"model": agent}) for agent in names)
+    manifest = RunManifest(run_id="r", created_at=NOON, suites=suites, agents=entries)
+    with RunWriter.create(path, manifest) as writer:
+        for place, agent in enumerate(names):
             for task in range(6):
                 said = HOSTILE if agent == "weak" and task == 0 else "fine"
                 steps = (
@@ -295,8 +298,8 @@ def test_on_a_phone_drawings_can_be_read_and_no_text_is_outside(visit, marked, v
         assert right >= 0
 
 
-def test_on_a_phone_an_opened_agent_and_the_menu_of_columns_can_be_read(visit, marked):
-    page = visit(marked, viewport={"width": 390, "height": 844})
+def test_on_a_phone_an_opened_agent_and_the_menu_of_columns_can_be_read(visit, board):
+    page = visit(board, viewport={"width": 390, "height": 844})
     page.click("#board tbody summary >> nth=0")
     assert page.locator("#board details[open] .command").bounding_box()["width"] > 200
     assert min(box["width"] for box in boxes(page, "#board details[open] dd")) > 200

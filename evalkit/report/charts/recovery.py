@@ -24,6 +24,8 @@ _SCORER = "recovery_time"
 _WIDTH, _ACROSS, _DOWN = 212.0, 164.0, 84.0
 _HEIGHT = _DOWN + 76
 _BEYOND = 1.25
+_WHOLE = frozenset({"steps", "tokens"})
+"""What is taken in whole numbers."""
 _PANELS = 4
 _TOP = 26.0
 _COLUMNS = 26
@@ -102,7 +104,8 @@ def _ends(curves: Sequence[_Curve]) -> tuple[float, float]:
     """How far curves are drawn, which is somewhat beyond the last failure that was put right, and how far they go."""
     longest = max(time.amount for curve in curves for time in curve.times)
     last = max((time.amount for curve in curves for time in curve.times if time.happened), default=0.0)
-    return (min(longest, last * _BEYOND) if last else longest), longest
+    beyond = max(last * _BEYOND, last + 1) if curves[0].taken in _WHOLE else last * _BEYOND
+    return (min(longest, beyond) if last else longest), longest
 
 
 def recovery_times(board: Board, taken: Taken, arm: Arm) -> dict[str, tuple[Waited, ...]]:
@@ -159,20 +162,23 @@ def _panel(curve: _Curve, place: int, axes: tuple[Axis, Axis], key: str) -> Mark
             words(-6, up.at(value) + 4, f"{value:g}", anchor="end"),
         ]
     parts += [
-        words(across.at(value), _DOWN + 15, short(value, ""), anchor="middle") for value in across.ticks()
+        words(across.at(value), _DOWN + 15, short(value, ""), anchor="middle")
+        for value in across.ticks()
+        if value.is_integer() or curve.taken not in _WHOLE
     ]
     half = "not by half" if curve.median is None else f"median {short(curve.median, '')}"
     told = f"{seen} of {len(curve.times)} failures put right, {half}"
     all_told = f"{clipped(curve.name, 80)}: {told}; at the end {share(_end(curve))}"
     cover = element("rect", tip(all_told), width=_ACROSS, height=_DOWN, class_="cover")
     parts += [
-        words(_ACROSS / 2, _DOWN + 29, curve.taken, anchor="middle"),
+        words(
+            _ACROSS / 2, _DOWN + 29, f"{curve.taken}; {seen} of {len(curve.times)} put right", anchor="middle"
+        ),
         rule(0, _DOWN, _ACROSS, _DOWN, "axis"),
         element("use", href=f"#{key}-all"),
         element("use", href=f"#{key}-{place}", class_="line"),
         _unseen(curve, across, up),
         linked(curve.name, [name_words((-4, -11), curve.label, curve.name), cover], curve.arm),
-        words(_ACROSS, _DOWN - 4, f"{seen} of {len(curve.times)}", "label small", anchor="end"),
     ]
     return group(parts, transform=f"translate({number(x)} {number(y)})", data_agent=curve.name)
 

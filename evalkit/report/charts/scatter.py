@@ -85,8 +85,7 @@ def scatter(board: Board, over: Over = "cost") -> Markup:
         _axes(plane, what),
         *_frontier_line(marks, plane),
         group([_interval(mark, plane) for mark in marks]),
-        group([_point(mark, plane) for mark in marks]),
-        group(names),
+        group([_point(mark, plane, names.get(mark.row.entrant.name, ())) for mark in marks]),
         *(words(_LEFT, _BOTTOM + 58 + place * LINE, line, "label") for place, line in enumerate(notes)),
     ]
     return drawing(
@@ -161,7 +160,7 @@ def _interval(mark: _Mark, plane: _Plane) -> Markup:
     return rule(x, plane.up.at(low), x, plane.up.at(high), "interval")
 
 
-def _point(mark: _Mark, plane: _Plane) -> Markup:
+def _point(mark: _Mark, plane: _Plane, label: Sequence[Markup]) -> Markup:
     x, y = plane.place(mark)
     name = mark.row.entrant.name
     title = tip(f"{clipped(name, 80)}: {told(mark.estimate)}, {amount(mark.paid, plane.unit)}")
@@ -169,11 +168,11 @@ def _point(mark: _Mark, plane: _Plane) -> Markup:
         shape = element("path", title, d=diamond(x, y, 7), class_="point frontier", data_agent=name)
     else:
         shape = element("circle", title, cx=x, cy=y, r=5.0, class_="point", data_agent=name)
-    return linked(name, [shape])
+    return linked(name, [*label, shape])
 
 
-def _names(marks: Sequence[_Mark], plane: _Plane) -> tuple[list[Markup], int]:
-    """Those on the frontier choose first. How many have no place is told."""
+def _names(marks: Sequence[_Mark], plane: _Plane) -> tuple[dict[str, list[Markup]], int]:
+    """By agent. Those on the frontier choose first. How many have no place is told."""
     order = sorted(marks, key=lambda mark: not mark.best)
     texts = told_apart([mark.row.entrant.name for mark in order], _COLUMNS)
     places = [plane.place(mark) for mark in order]
@@ -186,14 +185,15 @@ def _names(marks: Sequence[_Mark], plane: _Plane) -> tuple[list[Markup], int]:
         _lines(marks, plane),
         Box(_LEFT + 2, 2, _WIDTH, _BOTTOM - 1),
     )
-    shown: list[Markup] = []
+    shown: dict[str, list[Markup]] = {}
     for box, text, mark, (x, y) in zip(found, texts, order, places, strict=True):
         if box is None:
             continue
         class_ = "label name frontier" if mark.best else "label name"
+        parts = shown.setdefault(mark.row.entrant.name, [])
         if not box.top - 7 < y < box.bottom + 7:
-            shown.append(rule(x, y, min(max(x, box.left), box.right), box.middle, "link"))
-        shown.append(name_words((box.left, box.middle + 4), text, mark.row.entrant.name, class_))
+            parts.append(rule(x, y, min(max(x, box.left), box.right), box.middle, "link"))
+        parts.append(name_words((box.left, box.middle + 4), text, mark.row.entrant.name, class_))
     return shown, sum(box is None for box in found)
 
 

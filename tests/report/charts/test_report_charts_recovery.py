@@ -114,7 +114,17 @@ def test_curves_end_soon_after_the_last_that_was_put_right(board_of: MakeBoard) 
     assert numbers[2] / numbers[-1] == pytest.approx(4 / 5, abs=0.01)
     assert "Drawn to 5 steps: later nothing was put right, though it was watched to 60." in text
     assert 'class="censored"' not in text
-    assert text.count(">steps</text>") == 1
+    assert ">steps; 2 of 3 put right</text>" in text
+
+
+def test_steps_are_counted_in_whole_numbers(board_of: MakeBoard) -> None:
+    text = recovery(board_of(*faulted("a", "t", clean=True, under=True, times="1, 30+")))
+    assert re.findall('class="label" text-anchor="middle">([^<]+)', text) == [
+        "0",
+        "1",
+        "2",
+        "steps; 1 of 2 put right",
+    ]
 
 
 def test_where_nothing_was_put_right_curves_go_as_far_as_was_watched(board_of: MakeBoard) -> None:
