@@ -317,6 +317,14 @@ def test_seconds_of_a_list_have_as_many_decimals(recorded: Any, written_page: An
     assert texts(page, "#list tbody td:nth-child(9)") == ["0.10", "0.12", "3.00"]
 
 
+def test_long_names_of_a_list_wrap(recorded: Any, written_page: Any, opened: Any) -> None:
+    run = recorded((made("t1", agent="a rather long name " * 15, task_id="another-long-name-" * 15), (), ()))
+    path = written_page(chosen([("run", run)], read_scored(run)))
+    page = opened(path, "#view=trials", viewport={"width": 1400, "height": 900})
+
+    assert page.page.locator("#list .table-scroll").evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
 def test_on_a_phone_a_trial_stands_beside_its_status(recorded: Any, written_page: Any, opened: Any) -> None:
     run = recorded((made("a-task-with-a-long-name.some-variant.an-agent.1.0123abcd"), (), ()))
     path = written_page(chosen([("run", run)], read_scored(run)))
