@@ -163,12 +163,12 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         task_arguments=flags.task_arguments,
         faults=faults,
         sandbox_asked=asked_kind,
-        chosen=_chosen(flags, settings, faults),
+        chosen=_chosen(project, flags, settings, faults),
     )
 
 
-def _chosen(flags: RunFlags, settings: RunDefaults, faults: FaultChoice) -> dict[str, Json]:
-    tools = flags.tools or settings.tool_settings
+def _chosen(project: Project, flags: RunFlags, settings: RunDefaults, faults: FaultChoice) -> dict[str, Json]:
+    tools = flags.tools or _in_project(project, settings.tool_settings)
     plan = None if faults.source is None else str(faults.source.path)
     return {
         "task": flags.task or settings.task,

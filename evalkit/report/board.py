@@ -82,11 +82,8 @@ class Board:
     """What the numbers do not cover, in sentences that are safe to show."""
     unscored_runs: frozenset[str] = frozenset()
     """The runs, as entrants name them, that no scorer has scores of."""
-
-    @property
-    def same_tasks(self) -> bool:
-        """Whether all agents tried as many tasks."""
-        return len({row.tasks for row in self.rows}) < 2
+    same_tasks: bool = True
+    """Whether all agents tried the same ones."""
 
 
 def make_board(
@@ -130,7 +127,7 @@ def make_board(
     order = sorted(range(len(keys)), key=lambda task: (-_solved(by_task, task), keys[task]))
     return Board(
         runs=tuple(runs),
-        suites={name(suite.name): name(suite.digest) for _, run in runs for suite in run.manifest.suites},
+        suites=_suites(runs),
         headings=headings(summary),
         rows=tuple(sorted(rows, key=_order)),
         tasks=tuple((name(keys[task][0]), name(keys[task][1])) for task in order),
@@ -140,7 +137,13 @@ def make_board(
         scored=whole,
         notes=(*map(fact, notes), *notes_of(runs, scored, tried)),
         unscored_runs=unscored_runs(runs, scored),
+        same_tasks=len(set(tried.values())) < 2,
     )
+
+
+def _suites(runs: Sequence[tuple[str, Run]]) -> dict[str, str | None]:
+    found = [suite for _, run in runs for suite in run.manifest.suites]
+    return {name(suite.name): None if suite.digest is None else name(str(suite.digest)) for suite in found}
 
 
 def _renamed(part: ScoredTrials, names: Mapping[str, str]) -> ScoredTrials:

@@ -86,8 +86,9 @@ def _different(tasks: Mapping[str, frozenset[Task]]) -> Iterator[str]:
         return
     common, every = frozenset[Task].intersection(*tasks.values()), frozenset[Task]().union(*tasks.values())
     yield (
-        f"The agents have different tasks: {len(common)} of {len(every)} tasks are common to all. Each number is of "
-        "the agent's own tasks (column tasks); ranks compare agents in pairs, at the tasks that both tried."
+        f"The agents have different tasks: {len(common)} of {len(every)} tasks are common to all. Each number, and "
+        "the frontier, is of the agent's own tasks (column tasks); ranks compare agents in "
+        "pairs, at the tasks that both tried."
     )
 
 

@@ -69,11 +69,11 @@ def _check_alike(runs: Sequence[tuple[str, Run]]) -> None:
         for suite, digest in own.items():
             if None not in (digest, known[suite]) and digest != known[suite]:
                 raise NotComparable(
-                    f"the suite {suite} of {own_name} is another version than that of {first_name}: "
+                    f"the suite {name(suite)} of {own_name} is another version than that of {first_name}: "
                     f"{str(digest)[:12]}, not {str(known[suite])[:12]}",
                     hint="Run both on the same version of the suite, or make a report of each.",
                 )
 
 
 def _listed(names: Mapping[str, object]) -> str:
-    return ", ".join(sorted(names)) or "none"
+    return ", ".join(sorted(map(name, names))) or "none"

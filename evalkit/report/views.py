@@ -26,8 +26,8 @@ def chart_views(board: Board) -> tuple[View, ...]:
             "cost",
             "Cost",
             _view(
-                f"Success against {cost} and against time, all without faults. "
-                "Bars: where success may lie for further tasks (95 %). "
+                f"Success against {cost} and against time, all without faults. Bars: where success may lie for "
+                "further tasks (95 %). "
                 "On the frontier nobody else succeeds as often for less.",
                 scatter(board),
                 scatter(board, over="seconds"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -204,6 +205,13 @@ def test_agents_of_two_runs_that_share_no_task_share_no_table(recorded):
 def test_runs_that_share_some_tasks_say_how_many(recorded):
     found = board(recorded("r1", {"a": [1, 1]}), recorded("r2", {"b": [1, 1]}, first=1))
     assert "1 of 3 tasks are common to all" in found.notes[0]
+    assert not found.same_tasks  # though each has two
+
+
+def test_a_suite_with_a_digest_that_is_no_text_is_no_crash(recorded):
+    name, run = recorded("r", {"a": [1]})
+    run.manifest = replace(run.manifest, suites=(SuiteEntry(name="s", digest=5),))
+    assert board((name, run)).suites == {"s": "5"}
 
 
 def test_a_run_that_is_not_scored_says_so_and_shows_what_its_graders_said(recorded):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from evalkit.report.board import make_board
 from evalkit.report.shown_text import MOST, shown
 from evalkit.report.trajectories import Trajectories, chosen, write_shards
 from evalkit.report.views import trial_views
@@ -126,6 +127,16 @@ def test_a_trial_that_acted_and_has_no_steps_is_told_apart(recorded: Recorded, t
             trial_views(found)[0].body
         )
     assert {key: trial["lost"] for key, trial in opened(choose(run)).items()}["acted"] is True
+
+
+def test_a_board_and_the_list_of_trials_name_agents_and_tasks_alike(recorded: Recorded) -> None:
+    """However long they are and whatever is in them: a link from one finds what it names in the other."""
+    odd = ["\u202e" * 400, "x" * 900, "a\tb\nc", "\x1b[0m", "plain"]
+    run = recorded(*((made(f"t{n}", agent=name, task_id=name), told("go"), ()) for n, name in enumerate(odd)))
+    board = make_board([("run", run)], [read_scored(run)], {})
+    index = chosen(board.runs, board.scored).index
+    assert {row.entrant.name for row in board.rows} == set(index["entrant"])
+    assert set(board.tasks) == set(zip(index["suite"], index["task"], strict=True))
 
 
 def test_a_folder_holds_every_trial_in_files_that_only_hand_over_base64(
