@@ -72,6 +72,7 @@ def _page(board: Board, title: str | None, found: Trajectories) -> str:
     from evalkit import __version__
     from evalkit.project import find_project
     from evalkit.report.block import block
+    from evalkit.report.copied import copied
     from evalkit.report.page import render
     from evalkit.report.views import chart_views, trial_views
 
@@ -81,5 +82,9 @@ def _page(board: Board, title: str | None, found: Trajectories) -> str:
         title=title or ", ".join(sorted(board.suites)),
         version=__version__,
         views=(*chart_views(board), *trial_views(found)),
-        data={"index": block(found.index), **{f"trials-{n}": text for n, text in enumerate(found.blocks)}},
+        data={
+            "copied": block(copied(board)),
+            "index": block(found.index),
+            **{f"trials-{n}": text for n, text in enumerate(found.blocks)},
+        },
     )

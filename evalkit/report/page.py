@@ -174,15 +174,7 @@ def _own_numbers(board: Board) -> tuple[_Column, ...]:
 
 def _line(row: Row, board: Board, own: Sequence[_Column]) -> _Line:
     cells = [_cell(heading, row, board) for heading in board.headings]
-    numbers = {
-        "tokens": row.mean_tokens,
-        "usd_per_pass": row.usd_per_pass,
-        "seconds": row.median_s,
-        "tasks": row.tasks,
-        "unscored": row.unscored,
-        "trials": row.trials,
-    }
-    cells += [_plain(column, numbers[column.key], row) for column in own]
+    cells += [_plain(column, row, board) for column in own]
     best, worst = row.rank.best, row.rank.worst
     known = success(row) is not None
     settings = row.entrant.settings
@@ -202,13 +194,26 @@ def _line(row: Row, board: Board, own: Sequence[_Column]) -> _Line:
     )
 
 
+def _number(row: Row, key: str) -> float | None:
+    """Of the trials' own numbers."""
+    return {
+        "tokens": row.mean_tokens,
+        "usd_per_pass": row.usd_per_pass,
+        "seconds": row.median_s,
+        "tasks": row.tasks,
+        "unscored": row.unscored,
+        "trials": row.trials,
+    }[key]
+
+
 def _cell(heading: Heading, row: Row, board: Board) -> _Cell:
     found = row.cells.get(heading.key)
     if found is None or found.value is None:
         why = "no value: the run is not scored" if row.entrant.run in board.unscored_runs else "no value"
         return _Cell("-", "", why, None, Markup(), heading.shown)
+    column = [own.cells.get(heading.key) for own in board.rows]  # all of it have as many decimals
     return _Cell(
-        text=number_text(found.value, found.low, found.high),
+        text=number_text(found.value, *(own.value for own in column if own is not None)),
         value=repr(found.value),
         tip=_interval_tip(found),
         link=_link(row, heading.arm),
@@ -222,12 +227,14 @@ def _interval_tip(found: Estimate) -> str:
     return f"{told}, of {found.n} task{'s' if found.n != 1 else ''} and {found.trials} trials"
 
 
-def _plain(column: _Column, value: float | None, row: Row) -> _Cell:
+def _plain(column: _Column, row: Row, board: Board) -> _Cell:
+    value = _number(row, column.key)
     if value is None:
         return _Cell("-", "", "unknown", None, Markup(), column.shown)
     arm = None if column.key in ("trials", "unscored") else "clean"
     link = _link(row, arm, **({"status": "unscored"} if column.key == "unscored" and value else {}))
-    text = f"{value:,}" if isinstance(value, int) else number_text(value)
+    beside = (_number(own, column.key) for own in board.rows)
+    text = f"{value:,}" if isinstance(value, int) else number_text(value, *beside)
     return _Cell(text, repr(value), column.tip, link, Markup(), column.shown)
 
 
