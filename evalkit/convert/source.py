@@ -64,7 +64,9 @@ class Source:
             raise Refused(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
         if raw.peek(2)[:2] != _GZIP:
             return raw
-        return cast("BinaryIO", io.BufferedReader(gzip.GzipFile(fileobj=raw), _PIECE))  # pyright: ignore[reportArgumentType]
+        unpacked = gzip.GzipFile(fileobj=raw)
+        unpacked.myfileobj = raw  # pyright: ignore[reportAttributeAccessIssue]  so that closing one closes the other
+        return cast("BinaryIO", io.BufferedReader(unpacked, _PIECE))  # pyright: ignore[reportArgumentType]
 
     def pieces(self) -> Iterator[bytes]:
         """The bytes from the beginning, at most 1 MiB at a time."""

@@ -7,6 +7,7 @@ them; where it names no id, to the first open call of all. A result of no call a
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict, deque
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +27,8 @@ class Steps:
         """By think step, how many calls it has."""
         self._open: dict[int, str | None] = {}
         """Acts without a result, in order, with the id of their call."""
+        self._waiting: dict[str, deque[int]] = defaultdict(deque[int])
+        """The same by the id of their call; of those that were answered without one, some are still there."""
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -70,6 +73,8 @@ class Steps:
             )
         )
         self._open[number] = id
+        if id is not None:
+            self._waiting[id].append(number)
         return number
 
     def result(
@@ -111,7 +116,12 @@ class Steps:
     def _asked(self, identity: str | None) -> int | None:
         if identity is None:
             return next(iter(self._open), None)
-        return next((number for number, known in self._open.items() if known == identity), None)
+        waiting = self._waiting.get(identity, deque[int]())
+        while waiting:
+            number = waiting.popleft()
+            if number in self._open:
+                return number
+        return None
 
     def _add(self, step: Step) -> int:
         self._steps.append(step)
