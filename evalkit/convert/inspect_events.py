@@ -236,7 +236,7 @@ class Events:
                 self._message(message)
 
     def _message(self, message: Raw) -> None:
-        role = message.get("role")
+        role = text_in(message.get("role"))
         if role in {"system", "user"}:
             text = said_in(message.get("content"), self._texts)
             self._steps.prompt("system" if role == "system" else "user", text)

@@ -52,7 +52,7 @@ class Spans:
 
     def grading(self, event: Raw) -> bool:
         """Whether an event happened in a scorer."""
-        return event.get("span_id") in self._scoring or self._scoring_steps > 0
+        return text_in(event.get("span_id")) in self._scoring or self._scoring_steps > 0
 
     def bind(self, event: Raw, act: int) -> None:
         """The call of this event is this step."""

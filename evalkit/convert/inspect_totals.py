@@ -21,6 +21,8 @@ _COUNTS = (
     "input_tokens_cache_write",
 )
 _CLOSE = 1e-6
+_LARGEST = 1e12
+"""Scores beyond this are in no average here, whose squares would not be finite."""
 
 
 class HeaderCheck:
@@ -90,7 +92,7 @@ class HeaderCheck:
 
     def _add(self, name: str, identity: object, value: object) -> None:
         number = as_number(value)
-        if number is not None:
+        if number is not None and abs(number) < _LARGEST:
             key = identity if isinstance(identity, str | int) else None
             self._values[name][key].append(number)
 
