@@ -104,7 +104,7 @@ class Events:
         if role is not None or self.spans.grading(event):
             if role is not None and not self.spans.grading(event):
                 self._notes.warn("what models in a role of their own spent is not in the agent's totals")
-            self._intervene(role or "grader", model, output)
+            self._intervene(role or "grader", model, event, output)
             return
         self._tell(event)
         choice = first_choice(output)
@@ -126,6 +126,7 @@ class Events:
         call = as_object(event.get("call"))
         number = self._steps.think(
             **think_columns(blocks, usage),
+            parent_step=self.spans.act_of(event),
             started_at=began,
             duration_s=self._lasted(event, began, output.get("time")),
             cost_usd=None if usage is None else usage.reported_cost_usd,
@@ -211,15 +212,16 @@ class Events:
         elif kind == "checkpoint":
             self._event("checkpoint", event, {})
 
-    def _intervene(self, role: str, model: str, output: Raw) -> None:
+    def _intervene(self, role: str, model: str, event: Raw, output: Raw) -> None:
         message = as_object(first_choice(output).get("message"))
         told = {
             "role": role,
             "model": model,
             "text": said_in(message.get("content"), self._texts)[:_LONGEST],
             "usage": output.get("usage"),
+            "error": self._line(text_in(event.get("error")) or "") or None,
         }
-        self._event("intervention", {}, told)
+        self._event("intervention", event, told)
 
     def _tell(self, event: Raw) -> None:
         """The messages of a request that were in none before it."""

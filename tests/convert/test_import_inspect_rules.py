@@ -617,6 +617,22 @@ def test_the_exit_code_is_that_of_the_one_command_of_a_call(logs: Logs) -> None:
     assert [act.exit_code for act in of_kind(steps, Act)] == [3, None, 4]
 
 
+def test_a_generation_of_a_sub_agent_has_the_call_that_began_it_as_its_parent(logs: Logs) -> None:
+    span = {"event": "span_begin", "timestamp": NOON}
+    _, steps, _ = logs.one(
+        sample(
+            calling(call("a", tool="helper"), span_id="agent"),
+            {**span, "id": "call", "type": "tool", "name": "helper", "parent_id": "agent"},
+            tool_event("a", "helped", function="helper", span_id="agent"),
+            {**span, "id": "sub", "type": "agent", "name": "helper", "parent_id": "call"},
+            model_event("I help.", span_id="sub"),
+            model_event("Done.", span_id="agent"),
+        )
+    )
+
+    assert [(step.step, step.parent_step) for step in of_kind(steps, Think)] == [(1, None), (3, 2), (4, None)]
+
+
 @pytest.mark.parametrize(
     ("decision", "approver", "verdict"),
     [
