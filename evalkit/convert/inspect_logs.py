@@ -38,7 +38,7 @@ from evalkit.convert.inspect_archive import Archive, is_archive, open_archive
 from evalkit.convert.inspect_members import object_in, samples_in
 from evalkit.convert.inspect_sample import convert_sample
 from evalkit.convert.inspect_setup import setup_of
-from evalkit.convert.inspect_totals import HeaderCheck
+from evalkit.convert.inspect_totals import HeaderCheck, UsageCheck
 from evalkit.convert.json_items import JsonItems
 from evalkit.convert.json_text import kind_of
 from evalkit.convert.notes import Notes, Refused
@@ -93,13 +93,13 @@ def _trials(header: Raw, samples: Iterator[object], notes: Notes, options: Optio
     if not is_object(header.get("eval")):
         raise Refused("no log of Inspect: it does not say what was evaluated")
     setup = setup_of(header, notes, options)
-    check = HeaderCheck(header)
+    check, usage = HeaderCheck(header), UsageCheck()
     for place, sample in enumerate(samples):
         if not is_object(sample):
             notes.lose(f"sample {place + 1} holds {kind_of(sample)}, not an object")
             continue
         try:
-            told = convert_sample(sample, setup, notes, options)
+            told = convert_sample(sample, setup, notes, options, usage)
         except RecursionError:
             notes.lose(f"sample {str(sample.get('id'))[:100]}: nested too deeply")
             continue
@@ -118,6 +118,7 @@ def _trials(header: Raw, samples: Iterator[object], notes: Notes, options: Optio
             f"the run died before it could write its results: only {check.samples}{of} samples are here"
         )
     check.finish(notes)
+    usage.finish(notes)
 
 
 def _header(archive: Archive, notes: Notes) -> Raw:

@@ -13,6 +13,7 @@ from evalkit.convert.inspect_message import usage_of
 from evalkit.convert.inspect_refs import Attachments, Pool
 from evalkit.convert.inspect_scores import outcome
 from evalkit.convert.inspect_setup import Setup, sandbox_of, seed, thinking_sent
+from evalkit.convert.inspect_totals import UsageCheck
 from evalkit.convert.notes import Notes, Refused
 from evalkit.convert.reported import between, moment, seconds, tokens
 from evalkit.convert.steps import Steps
@@ -20,7 +21,6 @@ from evalkit.models.wire.json_values import (
     as_list,
     as_object,
     canonical,
-    is_object,
     objects_in,
     storable,
     text_in,
@@ -28,11 +28,10 @@ from evalkit.models.wire.json_values import (
 from evalkit.trajectory.step import Step, Think
 
 Raw = Mapping[str, object]
-_COUNTS = ("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens")
 _SKILLS = 20
 
 
-def convert_sample(sample: Raw, setup: Setup, notes: Notes, options: Options) -> Converted:
+def convert_sample(sample: Raw, setup: Setup, notes: Notes, options: Options, usage: UsageCheck) -> Converted:
     """The trial of a sample. Refused for one without an id."""
     identity, epoch = sample.get("id"), sample.get("epoch")
     if not isinstance(identity, str | int) or isinstance(identity, bool) or identity == "":
@@ -41,13 +40,14 @@ def convert_sample(sample: Raw, setup: Setup, notes: Notes, options: Options) ->
     texts = Attachments(sample, notes)
     steps, events = _read(sample, setup.model, texts, notes)
     found = steps.done()
+    usage.compare(sample, events.spent)
     uuid = text_in(sample.get("uuid"))
     graded = events.failed_in_scoring
     columns: dict[str, Any] = {
         **setup.columns,
         **outcome(sample, setup.status, texts, notes, options, graded=graded),
         **_times(sample, events, notes),
-        **_usage(sample, setup.model, found, events, notes),
+        **_usage(sample, setup.model, found, notes),
         **_described(sample.get("metadata")),
         "thinking_sent": thinking_sent(events.request),
         "sandbox": sandbox_of(sample.get("sandbox")) or setup.sandbox,
@@ -116,12 +116,11 @@ def _times(sample: Raw, events: Events, notes: Notes) -> dict[str, Any]:
     }
 
 
-def _usage(sample: Raw, model: str, steps: tuple[Step, ...], events: Events, notes: Notes) -> dict[str, Any]:
+def _usage(sample: Raw, model: str, steps: tuple[Step, ...], notes: Notes) -> dict[str, Any]:
     """What the log says was spent, and where no generation says it, that as the trial's totals."""
     told = as_object(sample.get("model_usage"))
     if not told:
         return {}
-    _compare(told, events, notes)
     columns: dict[str, Any] = {"raw_usage": canonical(storable(told)) or None}
     thinks = [step for step in steps if isinstance(step, Think)]
     only = len(told) == 1 or not sample.get("role_usage")
@@ -138,20 +137,6 @@ def _usage(sample: Raw, model: str, steps: tuple[Step, ...], events: Events, not
                 reasoning_source=None if usage.reasoning_tokens is None else "api",
             )
     return columns
-
-
-def _compare(told: Raw, events: Events, notes: Notes) -> None:
-    for model, usage in told.items():
-        spent = events.spent.get(model)
-        if spent is None or not is_object(usage):
-            continue
-        for name in _COUNTS:
-            said = usage.get(name)
-            if type(said) is int and name in spent and said != spent[name]:
-                notes.warn(
-                    f"{name} of a sample's model_usage are not what its generations come to: "
-                    f"{said} told, {spent[name]} added up"
-                )
 
 
 def _described(metadata: object) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def _judged(sample: Raw, texts: Attachments, notes: Notes, options: Options) -> 
     value = first.get("value")
     number = as_number(_verdict(value))
     if number is None:
-        notes.warn(f"a score's value is no verdict, so the sample is unscored: {_what(value)}")
+        notes.warn("scores that are no verdict, such as NaN or several values, leave their samples unscored")
         reason = text_in(first.get("reason"))
         why = f"the score is {_what(value)}{f' ({reason[:100]})' if reason else ''}"
         return {**told, "status": "unscored", "error_type": "unjudged", "error_message": why}

@@ -25,6 +25,33 @@ _LARGEST = 1e12
 """Scores beyond this are in no average here, whose squares would not be finite."""
 
 
+class UsageCheck:
+    """Whether the `model_usage` of samples is what their generations reported. One remark for all samples of a log."""
+
+    def __init__(self) -> None:
+        self._told: Counter[tuple[str, str]] = Counter()
+        self._found: Counter[tuple[str, str]] = Counter()
+        self._samples: Counter[tuple[str, str]] = Counter()
+
+    def compare(self, sample: Raw, spent: Mapping[str, Mapping[str, int]]) -> None:
+        """`spent`: by model, what all generations of a sample reported."""
+        for model, usage in as_object(sample.get("model_usage")).items():
+            found = spent.get(model, {})
+            for count in _COUNTS:
+                said = as_object(usage).get(count)
+                if type(said) is int and count in found and said != found[count]:
+                    self._told[model, count] += said
+                    self._found[model, count] += found[count]
+                    self._samples[model, count] += 1
+
+    def finish(self, notes: Notes) -> None:
+        """Remark on every difference."""
+        for (model, count), samples in self._samples.items():
+            told, found = self._told[model, count], self._found[model, count]
+            where = f"{count} of {model} in the model_usage of {samples} samples"
+            notes.warn(f"{where} are {told}, their generations come to {found}")
+
+
 class HeaderCheck:
     """Adds up what the samples say, and compares it with what the header says."""
 

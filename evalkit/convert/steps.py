@@ -7,7 +7,7 @@ them; where it names no id, to the first open call of all. A result of no call a
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +25,7 @@ class Steps:
         self._steps: list[Step] = []
         self._calls: dict[int, int] = {}
         """By think step, how many calls it has."""
-        self._open: dict[int, str | None] = {}
+        self._open: OrderedDict[int, str | None] = OrderedDict()
         """Acts without a result, in order, with the id of their call."""
         self._waiting: dict[str, deque[int]] = defaultdict(deque[int])
         """The same by the id of their call; of those that were answered without one, some are still there."""
