@@ -69,6 +69,8 @@ class Events:
             kind = event.get("event")
             if kind == "model" and (event.get("role") or self.spans.grading(event)):
                 self._generation(event)
+            elif kind == "model":
+                self._attempt_failed(event, text_in(event.get("model")) or self._model)
             elif kind == "approval":
                 self._approval(event)
             elif not self.spans.note(event):
@@ -107,6 +109,12 @@ class Events:
             self._intervene(role or "grader", model, event, output)
             return
         self._tell(event)
+        if not self._attempt_failed(event, model):
+            self._think(event, model, output, first_choice(output))
+
+    def _attempt_failed(self, event: Raw, model: str) -> bool:
+        """Whether no answer came of a request, which is recorded."""
+        output = as_object(event.get("output"))
         choice = first_choice(output)
         error = text_in(event.get("error")) or (None if choice else text_in(output.get("error")))
         if error is None and event.get("pending") is True:
@@ -114,8 +122,7 @@ class Events:
         if error is not None:
             self._failed += 1
             self._event("retry", event, {"model": model, "error": self._line(error)})
-            return
-        self._think(event, model, output, choice)
+        return error is not None
 
     def _think(self, event: Raw, model: str, output: Raw, choice: Raw) -> None:
         message = as_object(choice.get("message"))

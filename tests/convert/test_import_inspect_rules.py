@@ -438,6 +438,16 @@ def test_failed_attempts_are_retries(logs: Logs) -> None:
     assert think.retries == 2
 
 
+def test_a_sample_that_never_got_an_answer_keeps_its_failed_attempts(logs: Logs) -> None:
+    failed = model_event(error="InternalServerError('x')", usage=None)
+    trial, steps, _ = logs.one(
+        sample(failed, failed, scores={}, error={"message": "InternalServerError('x')"})
+    )
+
+    assert [step.kind for step in steps] == ["prompt", "event", "event"]
+    assert (trial.status, trial.error_origin, trial.model_calls) == ("unscored", "model", 0)
+
+
 def test_no_retries_reported_is_unknown(logs: Logs) -> None:
     _, steps, _ = logs.one(sample(model_event()))
 
