@@ -15,6 +15,7 @@ from typing import Any
 from evalkit.convert.converted import Converted
 from evalkit.convert.notes import Notes, Refused
 from evalkit.convert.secret_fields import without_secrets
+from evalkit.trajectory.consistency import check_trajectory
 from evalkit.trajectory.manifest import AgentEntry, Json, SuiteEntry
 from evalkit.trajectory.step import Act, Step, Think
 from evalkit.trajectory.step_totals import totals
@@ -69,6 +70,7 @@ class Adding:
         )
         try:
             trial = Trial(**columns)
+            check_trajectory(trial, told.steps, ())
         except (TypeError, ValueError) as error:
             raise Refused(str(error)) from error
         self._note(trial, told)

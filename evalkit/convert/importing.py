@@ -25,6 +25,7 @@ from evalkit.convert.notes import Notes, Refused
 from evalkit.convert.source import Source
 from evalkit.errors import UsageError
 from evalkit.trajectory.atomic import write_text, writing
+from evalkit.trajectory.bulk import BulkTrials
 from evalkit.trajectory.layout import manifest_file
 from evalkit.trajectory.locate import local_path
 from evalkit.trajectory.manifest import RunManifest
@@ -119,15 +120,17 @@ class _Import:
         """Write the whole run into a folder of its own."""
         started = datetime.now(UTC)
         begun = RunManifest(run_id=self._adding.run_id, created_at=started)
-        with RunWriter.create(self._part, begun) as writer:
+        with RunWriter.create(self._part, begun) as writer, writing(self._part, verb="import"):
+            bulk = BulkTrials(self._part)
             for source in files:
-                self._read(source, writer)
-            writer.finish()
-            with writing(self._part, verb="import"):
+                self._read(source, bulk)
+            if self._adding.trials:
+                bulk.write()
+                writer.finish()
                 write_text(manifest_file(self._part), self._manifest(started).to_json())
         return Imported(self._part, self._adding, self._reports, self._left_alone)
 
-    def _read(self, source: Source, writer: RunWriter) -> None:
+    def _read(self, source: Source, bulk: BulkTrials) -> None:
         report = FileReport(str(source.path), None)
         if self._heard is not None:
             self._heard(report.name, self._adding.trials)
@@ -137,7 +140,7 @@ class _Import:
                 self._left_alone += 1
                 return
             report.format = importer.name
-            self._take(source, importer, writer, report)
+            self._take(source, importer, bulk, report)
         except Refused as refused:
             report.refused = str(refused)
         self._reports.append(report)
@@ -151,7 +154,7 @@ class _Import:
             raise Refused("of no format that is recognised; name the format instead of auto")
         return importer
 
-    def _take(self, source: Source, importer: Importer, writer: RunWriter, report: FileReport) -> None:
+    def _take(self, source: Source, importer: Importer, bulk: BulkTrials, report: FileReport) -> None:
         _ = source.head
         converted = importer.convert(source, report.notes, self._options)
         while (told := _next(converted)) is not None:
@@ -160,7 +163,7 @@ class _Import:
                     told, format=importer.name, source=str(source.path), notes=report.notes
                 )
                 if trial is not None:
-                    writer.commit(trial, told.steps)
+                    bulk.add(trial, told.steps)
                     report.trials += 1
             except (Refused, ValueError) as problem:
                 report.notes.lose(f"{told.where or 'a trial'}: {problem}")

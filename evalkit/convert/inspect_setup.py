@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evalkit.convert.asked import agent_name
 from evalkit.convert.importer import Options
 from evalkit.convert.notes import Notes
 from evalkit.convert.reported import finite
-from evalkit.models.thinking import EFFORTS
 from evalkit.models.wire.json_values import as_object, is_list, objects_in, text_in
 
 Raw = Mapping[str, object]
@@ -43,7 +43,7 @@ def setup_of(header: Raw, notes: Notes, options: Options) -> Setup:
         suite=options.suite or text_in(told.get("task")) or "inspect",
         loop=loop,
         model=model,
-        agent=options.agent or f"{loop}/{model}{f'@{_short(thinking)}' if thinking else ''}",
+        agent=options.agent or agent_name(loop, model, thinking),
         columns={
             "agent_loop": loop,
             "model": model,
@@ -88,14 +88,6 @@ def sandbox_of(value: object) -> str | None:
 def seed(value: object) -> int | None:
     """A seed that can be stored."""
     return value if type(value) is int and abs(value) < _SEED else None
-
-
-def _short(thinking: str) -> str:
-    """As it stands in an agent's id."""
-    kind, _, value = thinking.partition(":")
-    return (
-        value if kind == "tokens" else thinking if kind != "effort" or value in EFFORTS else f"effort:{value}"
-    )
 
 
 def _settings(told: Raw, plan: Raw, generation: Raw) -> dict[str, Any]:

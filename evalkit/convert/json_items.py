@@ -32,16 +32,19 @@ class JsonItems:
         found: dict[str, object] = {}
         text = _Window(self._source, self._notes)
         text.expect("{")
-        for key in _keys(text):
-            if key == until:
-                break
-            if key in leave_out and text.peek() == "[":
-                for _ in _list(text):
-                    pass
-            else:
-                value = text.value()
-                if key not in leave_out:
-                    found[key] = value
+        try:
+            for key in _keys(text):
+                if key == until:
+                    break
+                if key in leave_out and text.peek() == "[":
+                    for _ in _list(text):
+                        pass
+                else:
+                    value = text.value()
+                    if key not in leave_out:
+                        found[key] = value
+        except Refused as damage:
+            self._notes.lose(str(damage))
         return found
 
     def items(self, key: str | None = None) -> Iterator[object]:

@@ -1,10 +1,14 @@
-"""Conversations in OpenAI's chat format, one JSON object a line. Most keys may be missing.
+r"""Conversations in OpenAI's chat format, one JSON object a line. Most keys may be missing.
 
     {"task_id": "17", "epoch": 1, "model": "openai/gpt-5", "reward": 1.0, "suite": "mine", "messages": [
         {"role": "user", "content": "..."},
         {"role": "assistant", "content": "...", "reasoning_content": "...", "tool_calls": [
             {"id": "a", "type": "function", "function": {"name": "bash", "arguments": "{\"cmd\": \"ls\"}"}}]},
         {"role": "tool", "tool_call_id": "a", "content": "..."}]}
+
+Equal lines that name no epoch are attempts that went alike, and are kept; with an epoch, one is a copy of the other.
+Lines that are messages themselves (`{"role": "user", "content": "..."}`) are together one conversation, that of the
+file, of which nothing else is known.
 
 | what                        | known?                                                                    |
 |-----------------------------|---------------------------------------------------------------------------|
@@ -18,19 +22,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
-from evalkit.convert.chat_steps import add_messages
+from evalkit.convert.chat_steps import add_message
 from evalkit.convert.converted import Converted
+from evalkit.convert.first_line import first_object
 from evalkit.convert.importer import Importer, Options
 from evalkit.convert.json_lines import json_lines
+from evalkit.convert.naming import name_of
 from evalkit.convert.notes import Notes
+from evalkit.convert.occurrences import Occurrences
 from evalkit.convert.outcome import by_reward
 from evalkit.convert.reported import tokens
 from evalkit.convert.source import Source
 from evalkit.convert.steps import Steps
-from evalkit.models.wire.json_values import is_list, text_in
+from evalkit.models.wire.json_values import is_list, is_object, objects_in, text_in
+from evalkit.trajectory.step import Step
+
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 
 
 class _OpenaiMessages:
@@ -41,42 +50,75 @@ class _OpenaiMessages:
         return False
 
     def recognises(self, source: Source) -> bool:
-        line, _, _ = source.head.partition(b"\n")
-        return (
-            b'"messages"' in line and b'"role"' in source.head and source.name.endswith((".jsonl", ".ndjson"))
-        )
+        if not source.name.endswith((".jsonl", ".ndjson")):
+            return False
+        first = first_object(source)
+        if not first:  # longer than the head
+            head = source.head
+            return b'"messages"' in head and b'"role"' in head and b"\n" not in head
+        return any("role" in message for message in objects_in(first.get("messages"))) or _is_message(first)
 
     def convert(self, source: Source, notes: Notes, options: Options) -> Iterator[Converted]:
+        seen = Occurrences()
+        own: list[object] = []
         for number, line in json_lines(source, notes):
-            if not is_list(line.get("messages")):
+            messages = line.get("messages")
+            if is_list(messages):
+                identity = seen.identity(line) if line.get("epoch") is None else None
+                yield _trial(
+                    line, messages, f"line {number}", identity, notes=notes, options=options, source=source
+                )
+            elif _is_message(line):
+                own.append(line)
+            else:
                 notes.lose(f"line {number}: has no list of messages")
-                continue
-            yield _trial(line, number, source, notes, options)
+        if own:
+            line = {"task_id": _stem(source)}
+            yield _trial(line, own, "all lines", None, notes=notes, options=options, source=source)
+
+
+def _is_message(line: Mapping[str, object]) -> bool:
+    return text_in(line.get("role")) in _ROLES and "content" in line and "type" not in line
 
 
 def _trial(
-    line: Mapping[str, object], number: int, source: Source, notes: Notes, options: Options
+    line: Mapping[str, object],
+    messages: list[object],
+    where: str,
+    identity: str | None,
+    *,
+    notes: Notes,
+    options: Options,
+    source: Source,
 ) -> Converted:
-    steps = Steps(notes)
-    messages = line["messages"]
-    assert is_list(messages)
-    add_messages(steps, messages)
     model = text_in(line.get("model"))
-    task = line.get("task_id")
     return Converted(
-        suite=options.suite or text_in(line.get("suite")) or source.name.rpartition(".")[0] or source.name,
-        task_id=task
-        if isinstance(task, str) and task
-        else f"line-{number}"
-        if task is None
-        else json.dumps(task),
+        suite=options.suite or text_in(line.get("suite")) or _stem(source),
+        task_id=name_of(line.get("task_id")) or where.replace(" ", "-"),
         epoch=tokens(line.get("epoch"), notes, "an epoch"),
         agent=options.agent or model or "unknown",
-        steps=steps.done(),
+        identity=identity,
+        steps=_steps(messages, notes),
         columns={**by_reward(line.get("reward"), notes, options), "model": model},
         settings={"model": model},
-        where=f"line {number}",
+        where=where,
     )
+
+
+def _steps(messages: list[object], notes: Notes) -> tuple[Step, ...]:
+    steps = Steps(notes)
+    for message in messages:
+        if not is_object(message):
+            notes.warn("messages that are no objects are left out")
+            continue
+        if text_in(message.get("role")) not in _ROLES:
+            notes.warn("messages of an unknown role count as said by the user")
+        add_message(steps, message)
+    return steps.done()
+
+
+def _stem(source: Source) -> str:
+    return source.name.rpartition(".")[0] or source.name
 
 
 IMPORTER: Importer = _OpenaiMessages()

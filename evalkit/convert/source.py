@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import gzip
-import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -54,7 +54,8 @@ class Source:
             raise Refused("a Git LFS pointer, not the file itself; get it with: git lfs pull")
         return head
 
-    def open(self) -> BinaryIO:
+    @contextlib.contextmanager
+    def open(self) -> Generator[BinaryIO]:
         """The bytes, unpacked."""
         try:
             if not self.path.is_file():
@@ -62,11 +63,12 @@ class Source:
             raw = self.path.open("rb")
         except (OSError, ValueError) as error:
             raise Refused(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
-        if raw.peek(2)[:2] != _GZIP:
-            return raw
-        unpacked = gzip.GzipFile(fileobj=raw)
-        unpacked.myfileobj = raw  # pyright: ignore[reportAttributeAccessIssue]  so that closing one closes the other
-        return cast("BinaryIO", io.BufferedReader(unpacked, _PIECE))  # pyright: ignore[reportArgumentType]
+        with raw:
+            if raw.peek(2)[:2] == _GZIP:
+                with gzip.GzipFile(fileobj=raw) as unpacked:
+                    yield cast("BinaryIO", unpacked)
+            else:
+                yield raw
 
     def pieces(self) -> Iterator[bytes]:
         """The bytes from the beginning, at most 1 MiB at a time."""

@@ -7,12 +7,12 @@ them; where it names no id, to the first open call of all. A result of no call a
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, defaultdict, deque
 from datetime import datetime
 from typing import Any
 
 from evalkit.convert.arguments import parsed_arguments
 from evalkit.convert.notes import Notes
+from evalkit.convert.open_calls import OpenCalls
 from evalkit.models.wire.json_values import as_list, as_object, is_object, text_in
 from evalkit.trajectory.step import Act, ErrorKind, Event, EventName, Prompt, Role, Step, Think
 
@@ -25,10 +25,7 @@ class Steps:
         self._steps: list[Step] = []
         self._calls: dict[int, int] = {}
         """By think step, how many calls it has."""
-        self._open: OrderedDict[int, str | None] = OrderedDict()
-        """Acts without a result, in order, with the id of their call."""
-        self._waiting: dict[str, deque[int]] = defaultdict(deque[int])
-        """The same by the id of their call; of those that were answered without one, some are still there."""
+        self._open = OpenCalls()
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -72,9 +69,7 @@ class Steps:
                 started_at=at,
             )
         )
-        self._open[number] = id
-        if id is not None:
-            self._waiting[id].append(number)
+        self._open.add(number, id)
         return number
 
     def result(
@@ -87,12 +82,10 @@ class Steps:
         **fields: Any,
     ) -> int:
         """The result of a call; returns the call's number. `fields` are further columns of `Act`."""
-        number = self._asked(id)
+        number = self._open.take(id)
         if number is None:
             self._notes.warn("a result of no known call is kept without one")
             number = self._add(Act(step=len(self), tool=tool))
-        else:
-            del self._open[number]
         self.change(number, observation=observation, error_kind=error_kind, **fields)
         return number
 
@@ -112,16 +105,6 @@ class Steps:
     def done(self) -> tuple[Step, ...]:
         """All steps."""
         return tuple(self._steps)
-
-    def _asked(self, identity: str | None) -> int | None:
-        if identity is None:
-            return next(iter(self._open), None)
-        waiting = self._waiting.get(identity, deque[int]())
-        while waiting:
-            number = waiting.popleft()
-            if number in self._open:
-                return number
-        return None
 
     def _add(self, step: Step) -> int:
         self._steps.append(step)

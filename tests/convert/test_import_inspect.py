@@ -232,7 +232,9 @@ def test_calls_and_thinking_of_the_agentic_log(shared_data: Path, expected: dict
     assert {think.reasoning_visibility for think in thinks if think.reasoning} == {"full"}
     assert [one.columns["reward"] for one in told] == expected[key + "scores"]
     assert {one.columns["sandbox"] for one in told} == {"k8s"}
-    assert {one.agent for one in told} == {"metr_agents/react/anthropic/claude-opus-4-1-20250805@16000"}
+    assert {one.agent for one in told} == {
+        "metr_agents/react/anthropic/claude-opus-4-1-20250805@tokens:16000"
+    }
     assert {one.columns["thinking_sent"] for one in told} == {"tokens:16000"}
     assert {think.model_served for think in thinks} == {"claude-opus-4-1-20250805"}
 

@@ -183,7 +183,7 @@ def test_numbers_and_texts_are_ids(logs: Logs) -> None:
     ("config", "suffix", "column"),
     [
         ({}, "", None),
-        ({"reasoning_tokens": 2048}, "@2048", "tokens:2048"),
+        ({"reasoning_tokens": 2048}, "@tokens:2048", "tokens:2048"),
         ({"reasoning_tokens": 0}, "@off", "off"),
         ({"reasoning_effort": "high"}, "@effort:high", "effort:high"),
         ({"reasoning_effort": "none"}, "@off", "off"),
