@@ -24,7 +24,8 @@ def chart_views(board: Board) -> tuple[View, ...]:
             "cost",
             "Cost",
             _view(
-                f"Success against {cost} and against time. Bars: where success may lie for further tasks (95 %). "
+                f"Success against {cost} and against time, all without faults. Bars: where success may lie for "
+                "further tasks (95 %). "
                 "On the frontier nobody else succeeds as often for less.",
                 scatter(board),
                 scatter(board, over="seconds"),
@@ -77,7 +78,8 @@ def _boxes(charts: list[Markup | str]) -> Iterator[Markup]:
 def trial_views(found: Trajectories) -> tuple[View, ...]:
     """The list of all trials, and one of them step by step; both are drawn by the script."""
     left = ", ".join(f"{count:,} {note}" for note, count in found.left_out.items() if count)
-    told = f"Of {found.trials:,} trials {found.with_steps:,} are here with every step" + (
+    lost = f"; of {found.lost:,} the steps are missing in the record" if found.lost else ""
+    told = f"Of {found.trials:,} trials {found.with_steps:,} are here with every step{lost}" + (
         f"; left out to keep the file small: {left}. All are in a folder: evalkit report RUN --out DIR"
         if left
         else ""

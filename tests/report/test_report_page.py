@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -112,11 +113,72 @@ def test_a_template_of_ones_own_takes_the_place_of_the_bundled_one(page, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("{{ nobody }}", "nobody"), ("{% if %}", "leaderboard.html.j2:1")]
+    ("file", "text", "told"),
+    [
+        ("leaderboard.html.j2", "\n{{ nobody }}", ":2: the template is wrong: 'nobody' is undefined"),
+        ("leaderboard.html.j2", "{% if %}", ":1: the template is wrong"),
+        ("leaderboard.html.j2", "\n\n{{ 1/0 }}", ":3: the template is wrong: ZeroDivisionError"),
+        ("leaderboard.html.j2", '{{ "a" + 1 }}', ":1: the template is wrong: TypeError"),
+        (
+            "leaderboard.html.j2",
+            "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+            ": the template is wrong: Recursion",
+        ),
+        (
+            "leaderboard.html.j2",
+            "a\n{% include 'no.j2' %}",
+            ":2: the template is wrong: there is no file 'no.j2'",
+        ),
+        ("leaderboard.html.j2", b"\n\xff", ":2: is not UTF-8"),
+        ("leaderboard.html.j2", '{{ "\\ud800" }}', ": the template is wrong: UnicodeEncodeError"),
+        ("style.css", b"a{}\n\xff", ":2: is not UTF-8"),
+        ("style.css", "a{}\n/* </style> */", ":2: '</style' would end the style"),
+        ("trial.js", "let a = '</SCRIPT>';", ":1: '</SCRIPT' would end the script"),
+        ("script.js", "'<!--<script>'", ":1: '<!--' would end the script"),
+    ],
 )
-def test_a_template_that_is_wrong_is_named(page, tmp_path, text, told):
-    (tmp_path / "mine" / "reports").mkdir(parents=True)
-    (tmp_path / "mine" / "reports" / "leaderboard.html.j2").write_text(text)
+def test_whatever_is_wrong_with_a_file_of_ones_own_names_it_and_says_what_to_do(
+    page, tmp_path, file, text, told
+):
+    own = tmp_path / "mine" / "reports" / file
+    own.parent.mkdir(parents=True)
+    own.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ConfigError) as caught:
         page("a", root=tmp_path / "mine")
-    assert told in str(caught.value)
+    line = re.sub(r"^:\d+", "", str(caught.value).removeprefix(str(own)))
+    assert str(caught.value).startswith(f"{own}{told}") or line.startswith(told)
+    assert "remove" in (caught.value.hint or "")
+
+
+def test_a_file_that_is_included_is_named_where_it_is_wrong(page, tmp_path):
+    own = tmp_path / "mine" / "reports"
+    own.mkdir(parents=True)
+    (own / "leaderboard.html.j2").write_text("{% include 'part.j2' %}")
+    (own / "part.j2").write_text("\n\n{{ 1/0 }}")
+    with pytest.raises(ConfigError, match=r"part\.j2:3: the template is wrong: ZeroDivisionError"):
+        page("a", root=tmp_path / "mine")
+
+
+def test_a_fault_of_the_bundled_template_is_not_blamed_on_a_project(page, tmp_path):
+    with pytest.raises(TypeError):
+        page("a", root=tmp_path / "mine", views=None)
+
+
+def test_titles_and_facts_have_no_control_characters_and_an_end(page):
+    text = page("\u202ea\x1b", title="\x1b\u202e" + "x" * 2_000_000)
+    assert not {"\u202e", "\x1b", "\0"} & set(text)
+    assert len(text) < 300_000
+
+
+def test_a_link_names_an_agent_as_the_list_of_trials_does(page):
+    text = page("\u202ea" * 300)
+    (name,) = {own["data-agent"] for tag, own in Tags(text).found if tag == "tr" and "data-agent" in own}
+    links = [
+        own["href"] for tag, own in Tags(text).found if tag == "a" and "agent=" in (own.get("href") or "")
+    ]
+    assert name is not None
+    assert {parse_qs(link[1:])["agent"][0] for link in links if link} == {name}
+
+
+def test_what_the_numbers_do_not_cover_stands_above_them(page):
+    assert '<p class="note" role="note">r is not scored' in page("a")
