@@ -1,7 +1,7 @@
 """Write the generated pages of the docs, or check that they are true: `python docs/generate.py [--check]`.
 
-cli.md is the program's own help. record.md and metrics.md are written by hand but for the tables between their
-markers, which come from the program too.
+cli.md is the program's own help. record.md, metrics.md and importing.md are written by hand but for what is between
+their markers, which comes from the program too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import typer
+from import_formats import sections
 from metrics_table import bundled, metrics
 from record_columns import table
 from typer.testing import CliRunner
@@ -22,6 +23,7 @@ from evalkit.cli.app import app
 COMMANDS = Path(__file__).with_name("cli.md")
 RECORD = Path(__file__).with_name("record.md")
 METRICS = Path(__file__).with_name("metrics.md")
+IMPORTING = Path(__file__).with_name("importing.md")
 HEAD = """\
 # Command line
 
@@ -32,6 +34,7 @@ Exit codes: 0 done · 1 an unexpected crash · 2 usage or configuration, or the 
 unscored) · 130 interrupted.
 """
 MARKED = re.compile(r"(<!-- columns: (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+FORMATS = re.compile(r"(<!-- formats -->\n).*?(?=<!-- end -->)", re.DOTALL)
 MEASURED = re.compile(r"(<!-- metrics: (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -72,9 +75,20 @@ def metrics_page() -> str:
     return MEASURED.sub(lambda found: f"{found[1]}\n{metrics(found[2])}\n\n", text)
 
 
+def importing_page() -> str:
+    """importing.md as it stands, with what is said of each format made anew."""
+    return FORMATS.sub(lambda found: f"{found[1]}\n{sections()}\n\n", IMPORTING.read_text("utf-8"))
+
+
 def main() -> None:
     """Write, or with --check compare."""
-    for path, text in ((COMMANDS, commands_page()), (RECORD, record_page()), (METRICS, metrics_page())):
+    pages = (
+        (COMMANDS, commands_page()),
+        (RECORD, record_page()),
+        (METRICS, metrics_page()),
+        (IMPORTING, importing_page()),
+    )
+    for path, text in pages:
         if "--check" not in sys.argv[1:]:
             path.write_text(text, "utf-8")
         elif not path.is_file() or path.read_text("utf-8") != text:

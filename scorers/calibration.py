@@ -13,6 +13,7 @@ from evalkit.measures.calibration import brier
 class Calibration(Scorer):
     """The confidence that a task asks for with the answer, against the outcome."""
 
+    reads_steps = False
     metrics = (
         Metric(
             name="brier",

@@ -16,6 +16,7 @@ class Majority(Scorer):
     longest_answer: int = 200
     """Characters of an answer beyond which it is a text, and no vote."""
 
+    reads_steps = False
     metrics = (
         Metric(
             name="maj@k",

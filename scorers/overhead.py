@@ -13,6 +13,7 @@ from evalkit import Metric, Score, Scorer, Trial
 class Overhead(Scorer):
     """The logarithm of a passed trial's output tokens over those of the passed clean trials, in geometric mean."""
 
+    reads_steps = False
     metrics = (
         Metric(
             name="overhead",

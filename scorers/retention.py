@@ -19,6 +19,7 @@ class Retention(Scorer):
     """Success under faults over success without, both of the same agent at the same tasks."""
 
     version = "2"
+    reads_steps = False
     metrics = (
         _part("retained", "success under a fault"),
         _part("clean_rate", "success rate of the same agent at the same task without the fault"),

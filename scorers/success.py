@@ -23,6 +23,7 @@ def _attempts(curve: Literal["pass^k", "pass@k"], meaning: str) -> Metric:
 class Success(Scorer):
     """Success in the final state, per trial, and what several attempts at a task add up to."""
 
+    reads_steps = False
     metrics = (
         _share("success", "passed in the final state", "the task is an impossible twin"),
         Metric(

@@ -18,6 +18,7 @@ from evalkit.cli.compare import compare
 from evalkit.cli.doctor import doctor
 from evalkit.cli.gate import gate
 from evalkit.cli.group import NearestMatch
+from evalkit.cli.import_run import import_run
 from evalkit.cli.init import init
 from evalkit.cli.interrupt import CODE, Interrupted, Interrupts, ReaderGone, end_at_once
 from evalkit.cli.power import power
@@ -66,6 +67,7 @@ app.command()(compare)
 app.command()(gate)
 app.command()(power)
 app.command()(report)
+app.command("import")(import_run)
 app.add_typer(baseline_app, name="baseline")
 app.add_typer(suite_app, name="suite")
 app.command()(doctor)

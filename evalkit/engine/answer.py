@@ -22,6 +22,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall
 
 from evalkit.engine.wire_messages import SAID, WIRE, said
+from evalkit.models.blocks_json import blocks_as_json
 from evalkit.models.endpoint import Completion
 from evalkit.models.giving_back import NO_CONTENT
 from evalkit.models.reading import Block, Call, Finish, Reading, Reasoning, Text
@@ -98,7 +99,7 @@ def output_of(
         raw_usage=reading.raw_usage,
         cost_usd=cost_usd,
         price_source=price_source,
-        blocks=_blocks(reading),
+        blocks=blocks_as_json(reading.blocks),
     )
     message = ChatMessageAssistant(
         content=[part for block in reading.blocks if (part := _content(block)) is not None],
@@ -189,32 +190,6 @@ def _content(block: Block) -> Content | None:
         signature=block.signature,
         redacted=hidden,
     )
-
-
-def _blocks(reading: Reading) -> list[dict[str, object]]:
-    blocks: list[dict[str, object]] = []
-    calls = 0
-    for block in reading.blocks:
-        if isinstance(block, Reasoning):
-            blocks.append(
-                {
-                    "type": "reasoning",
-                    "reasoning": block.text,
-                    "is_summary": block.is_summary,
-                    "signature": block.signature,
-                    "opaque": block.opaque,
-                }
-            )
-        elif isinstance(block, Text):
-            blocks.append({"type": "text", "text": block.text, "signature": block.signature})
-        elif isinstance(block, Call):
-            blocks.append(
-                {"type": "tool_call", "call_index": calls, "id": block.id, "signature": block.signature}
-            )
-            calls += 1
-        else:
-            blocks.append({"type": block.type})
-    return blocks
 
 
 def _inspect_usage(usage: Usage | None) -> ModelUsage | None:

@@ -14,8 +14,8 @@ from evalkit.engine.loop import Outcome
 from evalkit.engine.plan import Planned
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.spending import Spending
-from evalkit.engine.totals import Totals, totals
 from evalkit.grading.verdict import Verdict
+from evalkit.trajectory.step_totals import Totals, totals
 from evalkit.trajectory.trial import Status, StopReason, Trial
 
 Number = TypeVar("Number", int, float)

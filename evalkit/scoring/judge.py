@@ -18,6 +18,8 @@ from evalkit.scoring.score import Score
 from evalkit.scoring.scorer import Scorer
 from evalkit.scoring.trial import Trial
 
+NOT_RECORDED = "its steps were not recorded"
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -28,6 +30,8 @@ class Standing:
     """-1 for a trial without steps."""
     unscored: str | None
     """Why it is; None where it is scored."""
+    recorded: bool = True
+    """Whether its steps are in the record; of an imported trial that may hold a verdict only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +49,13 @@ class Judge:
         """One score for each metric that is declared: null for those that the scorer leaves out, none for those that
         are computed of others only.
 
-        Of an unscored trial every metric is null that does not count unscored trials. Raises InvalidScore for what is
+        Of an unscored trial every metric is null that does not count unscored trials; of one whose steps were not
+        recorded, every metric of a scorer that reads steps. Raises InvalidScore for what is
         no score, a metric that is not declared or comes twice, a value out of its range, a label that its curve cannot
         be made of, and evidence that the trial does not have; and whatever the scorer raises.
         """
+        if not standing.recorded and self.scorer.reads_steps:
+            return [Score(name, None, NOT_RECORDED) for name, metric in self.metrics.items() if not metric.of]
         given: dict[str, Score] = {}
         told = cast("object", self.scorer.score(trial))
         if not isinstance(told, Iterable):

@@ -115,6 +115,7 @@ def _standing(row: TrialRow, steps: Sequence[Step]) -> Standing:
         trial_id=row.trial_id,
         last_step=steps[-1].step if steps else -1,
         unscored=(row.error_origin or "of unknown origin") if row.status == "unscored" else None,
+        recorded=bool(steps) or row.model_calls is not None,
     )
 
 

@@ -21,6 +21,8 @@ class Scorer:
     version: ClassVar[str] = "1"
     """Raise it when the same trial can get another score."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
+    reads_steps: ClassVar[bool] = True
+    """Whether it looks at what was done: then it has no scores of a trial whose steps nobody recorded."""
 
     def score(self, trial: Trial) -> Iterable[Score]:
         """Scores of one trial, at most one a metric; a metric that is left out has none (null).

@@ -69,13 +69,13 @@ def _compact_table(
         if name in have
         for rows in read_groups(str(run / table / name), schema)
     )
-    large = [_slices(str(run / table / name), schema) for name in names if not is_part(name)]
+    large = [slices(str(run / table / name), schema) for name in names if not is_part(name)]
     merged = heapq.merge(parts, *large, key=itemgetter(0))
     target = run / table / compact_name(generation)
     write_parquet(target, schema, (rows for _, rows in merged), supersedes=f"generation <= {generation}")
 
 
-def _slices(path: str, schema: pa.Schema) -> Iterator[tuple[str, pa.Table]]:
+def slices(path: str, schema: pa.Schema) -> Iterator[tuple[str, pa.Table]]:
     """The rows of a large file, one trial at a time (a trial that spans row groups comes in pieces)."""
     for table in read_groups(path, schema):
         ids: list[str] = table.column("trial_id").to_pylist()

@@ -30,14 +30,21 @@ _ROWS_AT_ONCE = 2 * 1024
 LOCAL = pyarrow.fs.LocalFileSystem()
 
 
-def write_parquet(target: Path, schema: pa.Schema, tables: Iterable[pa.Table], **metadata: str) -> None:
+def write_parquet(
+    target: Path,
+    schema: pa.Schema,
+    tables: Iterable[pa.Table],
+    *,
+    group_bytes: int = ROW_GROUP_BYTES,
+    **metadata: str,
+) -> None:
     """Write tables one after the other into one file, which appears whole or not at all."""
     extended = schema.with_metadata({**(schema.metadata or {}), **metadata})
     with (
         replacing(target) as temporary,
         pq.ParquetWriter(temporary, extended, compression="zstd", use_dictionary=True) as writer,
     ):
-        for group in row_groups(tables):
+        for group in row_groups(tables, group_bytes):
             writer.write_table(group, row_group_size=max(1, group.num_rows))
 
 

@@ -32,7 +32,12 @@ def trials_table(trials: Sequence[Trial]) -> pa.Table:
 
 def steps_table(trial_id: str, steps: Sequence[Step]) -> pa.Table:
     """Rows of `steps`."""
-    return _table(steps, STEPS, trial_id=trial_id)
+    return _table(steps, STEPS, trial_id=[trial_id] * len(steps))
+
+
+def steps_of_trials(trial_ids: Sequence[str], steps: Sequence[Step]) -> pa.Table:
+    """Rows of `steps`, each of the trial whose id stands in its place."""
+    return _table(steps, STEPS, trial_id=trial_ids)
 
 
 def effects_table(effects: Sequence[Effect]) -> pa.Table:
@@ -83,8 +88,7 @@ def _of_kind(table: pa.Table, example: int) -> pa.Table:
     return table.filter(pc.equal(column, column[example]))
 
 
-def _table(records: Sequence[object], schema: pa.Schema, **constant: str) -> pa.Table:
-    columns = {name: [value] * len(records) for name, value in constant.items()}
+def _table(records: Sequence[object], schema: pa.Schema, **columns: Sequence[str]) -> pa.Table:
     arrays: list[Any] = []
     for field in schema:
         values = columns.get(field.name) or [

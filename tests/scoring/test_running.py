@@ -37,6 +37,28 @@ def test_an_unscored_trial_has_null_whatever_a_scorer_says(home, made, finished,
     assert [(r["value"], r["reason"]) for r in rows(run)] == [(None, "unscored: sandbox")]
 
 
+@pytest.mark.parametrize(
+    ("columns", "value", "reason"),
+    [({}, None, "its steps were not recorded"), ({"model_calls": 0}, 0.0, "0 calls")],
+    ids=["not recorded", "none were made"],
+)
+def test_nothing_is_counted_where_no_step_was_recorded(
+    home, made, finished, rows, columns, value, reason
+) -> None:
+    home.scorer("mine", GOOD)
+    run = finished((made(**columns), ()))
+    score_run(run, find_scorers(home.project))
+    assert [(r["value"], r["reason"]) for r in rows(run)] == [(value, reason)]
+
+
+def test_a_scorer_that_reads_no_steps_is_asked_all_the_same(home, made, finished, rows) -> None:
+    path = home.scorer("mine", 'yield Score("m", trial.row.reward, "the reward")')
+    path.write_text(path.read_text().replace("    metrics =", "    reads_steps = False\n    metrics ="))
+    run = finished((made(reward=0.5), ()))
+    score_run(run, find_scorers(home.project))
+    assert [(r["value"], r["reason"]) for r in rows(run)] == [(0.5, "the reward")]
+
+
 def test_a_metric_that_counts_unscored_trials_has_a_value_there(home, made, finished, rows) -> None:
     path = home.scorer("mine", GOOD)
     path.write_text(path.read_text().replace("low=0", "low=0, counts_unscored=True"))

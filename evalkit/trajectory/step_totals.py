@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypedDict, TypeVar
 
 from evalkit.trajectory.step import Act, Think
+from evalkit.trajectory.totals import total
 from evalkit.trajectory.trial import ReasoningSource, ReasoningVisibility
 
 Number = TypeVar("Number", int, float)
@@ -16,7 +17,7 @@ class Totals(TypedDict):
 
     model_served: str | None
     model_s: float | None
-    tool_s: float
+    tool_s: float | None
     model_calls: int
     tool_calls: int
     input_tokens: int | None
@@ -34,7 +35,7 @@ def totals(thinks: Sequence[Think], acts: Sequence[Act], *, counted: bool) -> To
     return Totals(
         model_served=_last(think.model_served for think in thinks),
         model_s=_total(thinks, lambda think: think.duration_s),
-        tool_s=sum(act.duration_s or 0.0 for act in acts),
+        tool_s=total(act.duration_s for act in acts),
         model_calls=len(thinks),
         tool_calls=len(acts),
         input_tokens=_total(thinks, lambda think: think.input_tokens),

@@ -1,0 +1,51 @@
+"""What do the lines of a JSONL file hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from evalkit.convert.json_text import JsonReader, kind_of
+from evalkit.convert.notes import Notes, Refused
+from evalkit.convert.source import Source
+
+_LONGEST = 1 << 28
+
+
+def json_lines(source: Source, notes: Notes) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """Each object with the number of its line, from 1. Blank lines are none.
+
+    A line that is no JSON object is left out, and a loss is noted with its number.
+    """
+    reader = JsonReader(notes)
+    for number, line in _lines(source, notes):
+        if not line.strip():
+            continue
+        try:
+            value = reader.value(line)
+        except Refused as problem:
+            notes.lose(f"line {number}: {problem}")
+            continue
+        if isinstance(value, dict):
+            yield number, cast("Mapping[str, object]", value)
+        else:
+            notes.lose(f"line {number}: holds {kind_of(value)}, not an object")
+
+
+def _lines(source: Source, notes: Notes) -> Iterator[tuple[int, str]]:
+    """Lines end at \\n only: JSON texts may hold the other line separators of Unicode."""
+    number = 1
+    rest: list[str] = []
+    size = 0
+    for piece in source.texts(notes):
+        first, *others = piece.split("\n")
+        rest.append(first)
+        size += len(first)
+        if size > _LONGEST:
+            raise Refused(f"line {number} is longer than {_LONGEST:,} characters")
+        for other in others:
+            yield number, "".join(rest)
+            number += 1
+            rest, size = [other], len(other)
+    if size:
+        yield number, "".join(rest)
