@@ -93,6 +93,8 @@ class Prepared:
     """What was asked for of faults."""
     sandbox_asked: SandboxKind | None = None
     """What was asked for by flag or evalkit.toml, which beats what an Inspect task prefers."""
+    chosen: Mapping[str, Json] = field(default_factory=_no_arguments)
+    """As it was given: which tasks (`task`, `limit`), and the files of `faults` and `tools`. None: not given."""
 
     @property
     def cost_ceiling_usd(self) -> float | None:
@@ -161,7 +163,19 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         task_arguments=flags.task_arguments,
         faults=faults,
         sandbox_asked=asked_kind,
+        chosen=_chosen(project, flags, settings, faults),
     )
+
+
+def _chosen(project: Project, flags: RunFlags, settings: RunDefaults, faults: FaultChoice) -> dict[str, Json]:
+    tools = flags.tools or _in_project(project, settings.tool_settings)
+    plan = None if faults.source is None else str(faults.source.path)
+    return {
+        "task": flags.task or settings.task,
+        "limit": flags.limit or settings.limit,
+        "faults": plan if faults.own else NONE,
+        "tools": None if tools is None else str(tools),
+    }
 
 
 def _agents(project: Project, flags: RunFlags, settings: RunDefaults, own: OwnCode) -> tuple[Agent, ...]:

@@ -169,6 +169,7 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             "trial_cost_limit_usd": prepared.trial_cost_limit_usd,
             "task_arguments": prepared.task_arguments,
             "sandbox_asked": prepared.sandbox_asked,
+            "chosen": prepared.chosen,
         },
         versions=_versions(prepared.sandbox),
         host_class=host_class(),
