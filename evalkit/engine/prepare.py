@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
+from evalkit.engine.approvals.policy_file import load_approvals
 from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.faults.choice import NONE, FaultChoice, load_choice
 from evalkit.engine.faults.doubt import doubts
@@ -60,6 +61,7 @@ class RunFlags:
     seed: int | None = None
     max_tokens: int | None = None
     loop: str | None = None
+    approvals: Path | None = None
     faults: str | None = None
     """A fault plan's file, or `none`; None: the tasks' own faults."""
     task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
@@ -173,6 +175,7 @@ def _agents(project: Project, flags: RunFlags, settings: RunDefaults, own: OwnCo
         own,
         sampling=_sampling(flags, settings),
         base_url=settings.base_url if flags.base_url is None else flags.base_url,
+        approvals=load_approvals(flags.approvals or _in_project(project, settings.approvals)),
     )
     check_models(agents)
     _refuse_thinking(agents)
@@ -268,7 +271,6 @@ def _refuse_later(project: Project) -> None:
     """What evalkit.toml may say but this version cannot do is refused by name, never ignored."""
     run = project.settings.run
     later = {
-        "run.approvals": run.approvals is not None,
         "run.executor": run.executor is not None,
         "run.thinking_nearest": bool(run.thinking_nearest),
     }

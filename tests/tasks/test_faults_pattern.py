@@ -175,3 +175,13 @@ def test_a_process_of_its_own_finds_the_same():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert found(wanted, "aab a#\naa b") is (re.search(wanted, "aab a#\naa b") is not None)
+
+
+def test_several_texts_are_searched_at_once_the_long_ones_apart():
+    import asyncio
+
+    slow = pattern.checked("a*a*a*b")
+    long = "a" * 400
+    assert asyncio.run(pattern.found_in_any(slow, ["x", long])) is False
+    assert asyncio.run(pattern.found_in_any(slow, [long, "x\0y", f"{long}b"])) is True
+    assert asyncio.run(pattern.found_in_any(slow, [])) is False
