@@ -137,6 +137,8 @@ class EventSteps:
         began, seconds = _clock(event)
         if trace.result is not None:
             seconds = trace.result.duration_s
+        elif seconds is not None and trace.approved is not None:
+            seconds = max(0.0, seconds - trace.approved.waited_s)
         if asked.position is None:
             step = dataclasses.replace(step, parent_step=None, think_step=None, call_index=None)
         self._recorder.add(dataclasses.replace(step, started_at=began, duration_s=seconds))

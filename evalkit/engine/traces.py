@@ -75,6 +75,8 @@ class CallTrace:
     ended: Ending | None = None
     strike: Strike | None = None
     """What the trial's planned fault did."""
+    call_id: str | None = None
+    """Where somebody else's loop makes the call."""
     approved: Approved | None = None
     """What was decided before it ran; None where nobody decides."""
     digest: str | None = None
@@ -103,7 +105,7 @@ class Traces:
                     or all(arguments.get(name) == value for name, value in event.arguments.items())
                 )
             ):
-                return self.by_event.setdefault(event.uuid, CallTrace())
+                return self.by_event.setdefault(event.uuid, CallTrace(call_id=event.id))
         return CallTrace()
 
     @property

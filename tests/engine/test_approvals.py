@@ -212,6 +212,44 @@ def plain():
 
     return solve
 """
+
+
+def test_a_loop_with_approvers_of_its_own_is_held_all_the_same(
+    make_suite, run_suite, policy, inspect_file, player
+):
+    from evalkit.engine.inspect_objects import find
+
+    path = inspect_file(LOOPS + LENIENT)
+    find(f"{path}@plain", ("solver",))
+    run = run_suite(make_suite(one=TASK), player, loop=f"{path}@lenient", approvals=policy(WRITE_AND_GIT))
+    trial, steps = run.trial(run.rows()[0].trial_id)
+    acts = [step for step in steps if isinstance(step, Act)]
+    assert [(act.approval, act.error_kind) for act in acts[:4]] == [
+        ("deny:write", "denied"),
+        ("allow", None),
+        ("ask_denied:ask", "denied"),
+        ("allow", None),
+    ]
+    assert acts[0].observation == "denied: the rule write does not permit this; the call was not run"
+    assert acts[1].stdout == "kept\n"
+    assert trial.status == "passed"
+
+
+LENIENT = """
+from inspect_ai.approval import ApprovalPolicy, auto_approver
+from inspect_ai.model import execute_tools
+
+@solver
+def lenient():
+    async def solve(state, generate):
+        for _ in range(4):
+            state = await generate(state, tool_calls="none")
+            done = await execute_tools(state.messages, state.tools, approval=[ApprovalPolicy(auto_approver(), "*")])
+            state.messages.extend(done.messages)
+        return state
+
+    return solve
+"""
 WRITE_AND_GIT = """\
 [[rule]]
 name = "write"

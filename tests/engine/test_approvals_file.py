@@ -64,6 +64,7 @@ def test_the_digest_is_that_of_what_the_rules_say(read):
         ('[[rule]]\nname = "a"\ndecision = "deny"', 1, "needs a tool, command, path or network"),
         ('[[rule]]\ndecision = "deny"\ntool = "x"', 1, "rule[0].name: this key is required"),
         (RULE + RULE, 6, "two rules are called 'a'"),
+        (RULE + 'command = "api_key = sk-abcdefghijklmnopqrstuvwxyz123456"', 1, "looks like a secret"),
         ("rule = 1", 1, "should be a list"),
         ("[rule", 1, "not valid TOML"),
     ],

@@ -6,6 +6,7 @@ call's step is made: into the trace of our own loop, and into Inspect's event fo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -16,6 +17,7 @@ import anyio
 from inspect_ai.approval import Approval, ApprovalPolicy, Approver, approval, approver
 from inspect_ai.model import ChatMessage
 from inspect_ai.tool import ToolCall, ToolCallView
+from inspect_ai.tool._tool import ToolApprovalError
 
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.approvals.asking import Asker, Question
@@ -25,7 +27,7 @@ from evalkit.engine.approvals.policy import Approvals
 from evalkit.engine.faults.called import Called
 from evalkit.engine.plan import Planned
 from evalkit.engine.recorder import Stopwatch
-from evalkit.engine.traces import Approved, current_call
+from evalkit.engine.traces import Approved, CallTrace, current_call
 
 _KEY = "evalkit_approval"
 """Under which Inspect's events hold what was decided."""
@@ -46,6 +48,8 @@ class Guard:
     goes_on: bool = False
     """Whether further approvers, of an Inspect task's own, decide after this one."""
     _turn: anyio.Lock = field(default_factory=anyio.Lock)
+    _judged: Counter[str] = field(default_factory=Counter[str])
+    """Calls that were decided and have not begun, by their ids."""
 
     async def judge(self, call: ToolCall) -> Approval:
         """Decide about a call, asking where a rule says so."""
@@ -54,10 +58,25 @@ class Guard:
         if (trace := current_call.get()) is not None:
             trace.approved = approved
         metadata = {_KEY: approved.parts}
+        self._judged[call.id] += 1
         if approved.verdict in {"deny", "ask_denied"}:
             said = denial(decision, self.planned.agent.tool_settings)
             return Approval(decision="reject", explanation=said, metadata=metadata)
         return Approval(decision="escalate" if self.goes_on else "approve", metadata=metadata)
+
+    async def judge_unasked(self, call: ToolCall, trace: CallTrace) -> None:
+        """Decide about a call that is about to run if nobody has: its loop has put other approvers in our place.
+
+        Raises ToolApprovalError where it may not run.
+        """
+        if trace.call_id is None or self._judged[trace.call_id] > 0:
+            self._judged[trace.call_id or ""] -= 1
+            return
+        judged = await self.judge(call)
+        self._judged[call.id] -= 1
+        trace.approved = approved_in(judged.metadata)
+        if judged.decision == "reject":
+            raise ToolApprovalError(judged.explanation)
 
     async def _approved(self, decision: Decision, call: ToolCall) -> Approved:
         if decision.verdict == "ask":
@@ -101,6 +120,16 @@ def _evalkit() -> Approver:
         return Approval(decision="escalate") if guard is None else await guard.judge(call)
 
     return decide_here
+
+
+async def refuse_unasked(tool: str, arguments: Mapping[str, Any], trace: CallTrace) -> None:
+    """Of a tool of ours under somebody else's loop: nothing runs that was not decided here.
+
+    Raises ToolApprovalError where it may not run.
+    """
+    guard = _guard.get()
+    if guard is not None and current_call.get() is None:
+        await guard.judge_unasked(ToolCall(trace.call_id or "", tool, dict(arguments)), trace)
 
 
 def guarded(
