@@ -64,11 +64,19 @@ async def found_in(pattern: str, text: str) -> bool | None:
 
     A search that may be long is made by a process of its own, which is stopped when its time is over.
     """
-    return await found_in_any(pattern, (text,))
+    return await _found(pattern, (text,))
 
 
 async def found_in_any(pattern: str, texts: Iterable[str]) -> bool | None:
-    """Whether it finds one in any of the texts; None where it could not be told of one, and none is in the others."""
+    """Whether it finds one in any of the texts; None where it could not be told of one, and none is in the others.
+
+    Texts without what every match holds are not searched.
+    """
+    needed = _needed(pattern)
+    return await _found(pattern, [text for text in texts if needed in text])
+
+
+async def _found(pattern: str, texts: Iterable[str]) -> bool | None:
     long: list[str] = []
     for text in (whole[:MAX_TEXT] for whole in texts):
         if most_steps(pattern, len(text)) > _STEPS:
@@ -122,6 +130,20 @@ def _parsed(pattern: str) -> tuple[Part, ...]:
 
 def _parts(parsed: Any) -> tuple[Part, ...]:
     return tuple(cast("list[Part]", parsed.data))
+
+
+@lru_cache(maxsize=256)
+def _needed(pattern: str) -> str:
+    """The longest text that whatever it matches holds; empty where there is none, or capitals do not count."""
+    if _compiled(pattern).flags & re.IGNORECASE:
+        return ""
+    runs = [""]
+    for kind, value in _parsed(pattern):
+        if kind is _op.LITERAL:
+            runs[-1] += chr(int(value))
+        else:
+            runs.append("")
+    return max(runs, key=len)
 
 
 _SINGLE = frozenset({_op.LITERAL, _op.NOT_LITERAL, _op.ANY, _op.IN, _op.AT})

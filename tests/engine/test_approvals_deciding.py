@@ -271,6 +271,9 @@ def test_what_is_too_long_to_be_looked_at_is_not_let_through():
     hidden = "echo " + "x" * 150_000 + "; rm users.db"
     assert decided(USERS, hidden) == "deny:a"
     assert decided(USERS, "; ".join(f"echo {n}" for n in range(2_000)) + "; rm users.db") == "deny:a"
+    large = "cat > big <<'END'\n" + "rm users.db\n" * 20_000 + "END\nls"
+    assert decided(USERS, large) == "allow:default"
+    assert decided(USERS, large.replace("cat > big", "sh").replace("rm users.db", "ls -la /tmp")) == "deny:a"
     only_ls = approvals({"decision": "allow", "command": "^(ls|echo)"}, default="deny")
     assert decided(only_ls, hidden) == "deny:default"
     assert decided(approvals({"decision": "deny", "tool": "python"}), hidden) == "allow:default"
@@ -278,9 +281,9 @@ def test_what_is_too_long_to_be_looked_at_is_not_let_through():
 
 def test_a_search_that_could_take_forever_is_stopped_and_denies(monkeypatch):
     monkeypatch.setattr("evalkit.tasks.pattern.SEARCH_S", 0.3)
-    slow = approvals({"decision": "deny", "command": "a*" * 30 + "b"})
+    slow = approvals({"decision": "deny", "command": "a*" * 30 + "[bc]"})
     assert decided(slow, "a" * 3_000) == "deny:a"
-    allow = approvals({"decision": "allow", "command": "a*" * 30 + "b"}, default="deny")
+    allow = approvals({"decision": "allow", "command": "a*" * 30 + "[bc]"}, default="deny")
     assert decided(allow, "a" * 3_000) == "deny:default"
 
 

@@ -10,11 +10,9 @@ from typing import cast
 from evalkit.engine.approvals.deed import Deed, Deeds
 from evalkit.engine.approvals.network import tool_uses_network
 from evalkit.engine.approvals.path_glob import resolved
-from evalkit.engine.approvals.shell_deeds import code_deed, parted, shell_deeds
+from evalkit.engine.approvals.shell_deeds import MAX_CHARACTERS, code_deed, parted, shell_deeds
 from evalkit.measures.shell_call import SHELL_TOOLS
 
-MAX_CHARACTERS = 100_000
-"""Of a line or a program that are looked at."""
 _LINES = frozenset(("command", "cmd", "shell_command", "script", "line"))
 _CODES = frozenset(("code", "program"))
 _PATHS = frozenset(
@@ -45,18 +43,19 @@ def deeds_of(tool: str, arguments: Mapping[str, object], base: str) -> Deeds:
     is_cut = False
     for name, text in _values(arguments):
         is_line = name in _LINES or name == SHELL_TOOLS.get(tool)
-        shown = text[:MAX_CHARACTERS]
         if is_line:
-            bare, _ = parted(shown)
+            bare, documents = parted(text)
             wholes.append(bare)
-            each.extend(itertools.islice(shell_deeds(shown, base), MOST_DEEDS + 1))
+            each.extend(itertools.islice(shell_deeds(text, base), MOST_DEEDS + 1))
+            looked_at = [bare, *(document.text for document in documents if document.is_executed)]
         elif name in _CODES:
-            wholes.append(shown)
-            each.append(code_deed(shown, base))
+            wholes.append(text)
+            each.append(code_deed(text[:MAX_CHARACTERS], base))
+            looked_at = [text]
         else:
             others.append((name, text))
             continue
-        is_cut |= len(text) > MAX_CHARACTERS
+        is_cut |= any(len(one) > MAX_CHARACTERS for one in looked_at)
     if others or not each:
         each.append(_other(tool, others, base))
     is_cut |= len(each) > MOST_DEEDS

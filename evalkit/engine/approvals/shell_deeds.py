@@ -23,6 +23,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+MAX_CHARACTERS = 100_000
+"""Of a line or a program that are looked at, without documents that nothing executes."""
 DEEPEST = 6
 """Lines within lines that are looked into."""
 _SHELLS = _names("sh bash dash zsh ksh ash busybox")
@@ -50,12 +52,17 @@ class Document:
     reader: str
     text: str
 
+    @property
+    def is_executed(self) -> bool:
+        """Whether its reader does what it says."""
+        return self.reader in _SHELLS or _INTERPRETERS.fullmatch(self.reader) is not None
+
 
 def shell_deeds(line: str, base: str, depth: int = 0) -> Iterator[Deed]:
     """Everything that a line does; relative paths start at `base`, and at the folder that `cd` named."""
     line, documents = parted(line)
     bases = (base,)
-    for command in _commands(line):
+    for command in _commands(line[:MAX_CHARACTERS]):
         yield _deed(command, bases)
         if command.program in {"cd", "pushd"} and len(command.words) > 1:
             bases = tuple(dict.fromkeys((base, resolved(command.words[1], bases[-1]))))
@@ -67,7 +74,7 @@ def shell_deeds(line: str, base: str, depth: int = 0) -> Iterator[Deed]:
     for document in documents:
         if document.reader in _SHELLS and depth < DEEPEST:
             yield from shell_deeds(document.text, bases[-1], depth + 1)
-        elif _INTERPRETERS.fullmatch(document.reader):
+        elif document.is_executed:
             yield code_deed(document.text, bases[-1])
 
 
