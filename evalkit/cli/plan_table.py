@@ -65,8 +65,7 @@ def _approvals(agent: Agent) -> str:
     if approvals is None:
         return "none: every call may run"
     rules = "1 rule" if len(approvals.rule) == 1 else f"{len(approvals.rule)} rules"
-    asks = "ask" in {approvals.default, *(rule.decision for rule in approvals.rule)}
-    unattended = f", ask means {approvals.unattended} where nobody is there" if asks else ""
+    unattended = f", ask means {approvals.unattended} where nobody is there" if approvals.asks else ""
     return f"{approvals.id}: {rules}, default {approvals.default}{unattended}"
 
 

@@ -212,8 +212,20 @@ def _start(ctx: typer.Context, prepared: Prepared, *, json: bool) -> None:
         with live_progress(total=len(prepared.plan)) as progress:
             from evalkit.engine.start import start
 
-            result = start(prepared, progress, terminal(progress, json=json))
+            asker = terminal(progress, json=json)
+            if asker is None:
+                _say_unattended(prepared)
+            result = start(prepared, progress, asker)
         end_run(result, scorers, json=json)
+
+
+def _say_unattended(prepared: Prepared) -> None:
+    from evalkit.cli.console import note
+
+    for approvals in dict.fromkeys(agent.approvals for agent in prepared.agents):
+        if approvals is not None and approvals.asks:
+            what = "denied" if approvals.unattended == "deny" else "allowed"
+            note(f"nobody can be asked here: what the approvals {approvals.name} ask about is {what}")
 
 
 def _arguments(given: list[str] | None) -> dict[str, Json]:

@@ -98,6 +98,7 @@ def test_a_program_that_reads_the_result_is_asked_nothing(command, suite, local_
     said = command("run", "mini", "--approvals", "rules.toml", "--json", "--out", "run")
     assert said.code == 0
     assert approvals_of("run") == ["ask_denied:write", "allow"]
+    assert "evalkit: nobody can be asked here: what the approvals rules ask about is denied\n" in said.err
 
 
 def approvals_of(run):

@@ -91,6 +91,33 @@ def test_a_denied_line_never_ran_and_the_agent_goes_on(trespass, policy, make_su
     assert acts[-1].approval == "allow"  # submit
 
 
+def test_the_same_holds_in_every_sandbox(make_suite, run_any, policy):
+    run = run_any(make_suite(one=TASK), "scripted/trespasser", approvals=policy())
+    trial, steps = run.trial(run.rows()[0].trial_id)
+    acts = [step for step in steps if isinstance(step, Act)]
+    decided = [act.approval for act in acts]
+    assert decided == ["deny:keep-users", "deny:no-force-push", "allow:look", "allow", "allow"]
+    assert "traces" not in acts[2].stdout
+    assert trial.status == "passed"
+
+
+def test_every_stage_is_held(make_suite, run_suite, policy):
+    staged = {**TASK, "instruction.md": None, "tests/test.sh": None, "solution/solve.sh": None}
+    staged["task.toml"] += '[[steps]]\nname = "first"\n[[steps]]\nname = "second"\n'
+    for name in ("first", "second"):
+        staged |= {
+            f"steps/{name}/instruction.md": "Write `done` into /app/out.\n",
+            f"steps/{name}/tests/test.sh": "echo 1 > /logs/verifier/reward.txt\n",
+            f"steps/{name}/solution/solve.sh": "echo done > out\n",
+            f"steps/{name}/solution/trespass.sh": TRESPASS,
+        }
+    del staged["solution/trespass.sh"]
+    run = run_suite(make_suite(one=staged), "scripted/trespasser", approvals=policy())
+    acts = [step for step in run.trial(run.rows()[0].trial_id)[1] if isinstance(step, Act)]
+    once = ["deny:keep-users", "deny:no-force-push", "allow:look", "allow", "allow"]
+    assert [act.approval for act in acts] == once * 2
+
+
 def test_without_approvals_the_same_calls_run(trespass):
     trial, acts, events = trespass()
     assert trial.status == "passed"

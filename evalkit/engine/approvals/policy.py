@@ -89,6 +89,11 @@ class Approvals(Section):
     rule: tuple[Rule, ...] = ()
 
     @property
+    def asks(self) -> bool:
+        """Whether somebody may have to be asked."""
+        return "ask" in {self.default, *(rule.decision for rule in self.rule)}
+
+    @property
     def id(self) -> str:
         """The name with the first digits of the digest."""
         return f"{self.name}#{self.digest[:6]}"
