@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from pydantic import ValidationError
+
 from evalkit.engine.agent import Agent
 from evalkit.engine.approvals.policy import Approvals
 from evalkit.engine.faults.entry import planned_faults
@@ -132,7 +134,14 @@ def _sampling(settings: Mapping[str, object]) -> Sampling:
 def _approvals(settings: Mapping[str, object]) -> Approvals | None:
     """As the run began with them, whatever their file says now."""
     stored = settings.get("approvals")
-    return None if stored is None else Approvals.model_validate(stored)
+    try:
+        return None if stored is None else Approvals.model_validate(stored)
+    except ValidationError as error:
+        raise NotComparable(
+            f"the run's approvals are none: {error.errors()[0]['msg']}",
+            where="run.json",
+            hint="Its `agents` were changed; start a new run.",
+        ) from None
 
 
 def _own_code(entry: AgentEntry) -> OwnCode:

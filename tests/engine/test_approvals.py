@@ -262,6 +262,38 @@ def test_a_loop_with_approvers_of_its_own_is_held_all_the_same(
     assert trial.status == "passed"
 
 
+DIRECT = """
+@solver
+def direct():
+    async def solve(state, generate):
+        for line in ("cat users.db", "echo gone > users.db", "git x", "cat users.db > out"):
+            try:
+                await state.tools[0](command=line)
+            except Exception as error:
+                state.messages.append(ChatMessageAssistant(content=f"{type(error).__name__}: {error}"))
+        state.output = ModelOutput.from_content("x", " | ".join(m.text for m in state.messages[1:]))
+        return state
+
+    return solve
+"""
+
+
+def test_a_loop_that_calls_tools_itself_is_held_all_the_same(
+    make_suite, run_suite, policy, inspect_file, player
+):
+    from evalkit.engine.inspect_objects import find
+
+    path = inspect_file(LOOPS + DIRECT)
+    find(f"{path}@plain", ("solver",))
+    grader = "#!/bin/sh\ngrep -c kept /app/out > /logs/verifier/reward.txt\n"
+    suite = make_suite(one={**TASK, "tests/test.sh": grader})
+    (trial,) = run_suite(suite, player, loop=f"{path}@direct", approvals=policy(WRITE_AND_GIT)).rows()
+    first, second = trial.answer.split(" | ")
+    assert first == "ToolApprovalError: denied: the rule write does not permit this; the call was not run"
+    assert second == "ToolApprovalError: denied: the rule ask does not permit this; the call was not run"
+    assert trial.status == "passed"
+
+
 LENIENT = """
 from inspect_ai.approval import ApprovalPolicy, auto_approver
 from inspect_ai.model import execute_tools
@@ -326,13 +358,18 @@ def test_resume_keeps_the_approvals_that_the_run_began_with(make_suite, run_suit
     assert [act.approval for act in acts[:2]] == ["deny:keep-users", "deny:no-force-push"]
 
 
-def test_a_run_whose_stored_approvals_were_edited_is_not_gone_on_with(trespass, policy, tmp_path, quiet):
+@pytest.mark.parametrize(
+    ("edited", "said"), [('"let-users"', "no longer what it was"), ('"let users"', "approvals are none")]
+)
+def test_a_run_whose_stored_approvals_were_edited_is_not_gone_on_with(
+    trespass, policy, tmp_path, quiet, edited, said
+):
     from evalkit.engine.start import resume
 
     trespass(approvals=policy())
     manifest = tmp_path / "run" / "run.json"
-    manifest.write_text(manifest.read_text().replace('"keep-users"', '"let-users"'))
-    with pytest.raises(NotComparable, match="no longer what it was"):
+    manifest.write_text(manifest.read_text().replace('"keep-users"', edited))
+    with pytest.raises(NotComparable, match=said):
         resume(tmp_path / "run", quiet)
 
 

@@ -139,6 +139,10 @@ def test_a_relative_path_starts_where_the_agent_works():
         ("/app/**", "/app", True),
         ("/app/**", "/apple", False),
         ("**/.env", "/app/x/.env", True),
+        ("**/.ssh/**", "/root/.ssh/id", True),
+        ("**/.ssh/**", "~/.ssh/id", True),
+        ("**/.ssh/**", "$HOME/.ssh", True),
+        ("**/.ssh/**", "/root/.sshd/id", False),
         ("/app/?", "/app/ab", False),
     ],
 )

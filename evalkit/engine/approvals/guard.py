@@ -65,12 +65,13 @@ class Guard:
         return Approval(decision="escalate" if self.goes_on else "approve", metadata=metadata)
 
     async def judge_unasked(self, call: ToolCall, trace: CallTrace) -> None:
-        """Decide about a call that is about to run if nobody has: its loop has put other approvers in our place.
+        """Decide about a call that is about to run if nobody has: its loop has put other approvers in our place, or
+        calls the tool itself.
 
         Raises ToolApprovalError where it may not run.
         """
-        if trace.call_id is None or self._judged[trace.call_id] > 0:
-            self._judged[trace.call_id or ""] -= 1
+        if self._judged[call.id] > 0:
+            self._judged[call.id] -= 1
             return
         judged = await self.judge(call)
         self._judged[call.id] -= 1

@@ -20,10 +20,13 @@ def resolved(path: str, base: str) -> str:
 
 
 def matches_path(glob: str, path: str, base: str) -> bool:
-    """Whether an absolute path matches; a relative glob starts at `base`. A path may hold a shell's own wildcards."""
+    """Whether an absolute path matches, which may hold a shell's own wildcards.
+
+    A relative glob starts at `base`, but for one with `**` in front.
+    """
     if len(path) > MAX_PATH:
         return False
-    wanted = resolved(glob, base)
+    wanted = _absolute(glob, base)
     if _match(wanted.split("/"), path.split("/")):
         return True
     return any(sign in path for sign in "*?[") and _match(path.split("/"), wanted.split("/"))
@@ -31,9 +34,14 @@ def matches_path(glob: str, path: str, base: str) -> bool:
 
 def lies_below(glob: str, folder: str, base: str) -> bool:
     """Whether what a glob names lies below this folder, as far as it names it without wildcards."""
-    wanted = resolved(glob, base)
+    wanted = _absolute(glob, base)
     plain = "/".join(part for part in _until_wildcard(wanted.split("/")))
     return folder == "/" or plain.startswith(f"{folder.rstrip('/')}/")
+
+
+def _absolute(glob: str, base: str) -> str:
+    """One that begins with any number of folders begins at the root."""
+    return resolved(glob, "/" if glob.startswith("**") else base)
 
 
 def _until_wildcard(parts: Sequence[str]) -> Sequence[str]:
