@@ -49,7 +49,7 @@ class Guard:
     """Whether further approvers, of an Inspect task's own, decide after this one."""
     _turn: anyio.Lock = field(default_factory=anyio.Lock)
     _judged: Counter[str] = field(default_factory=Counter[str])
-    """Calls that were decided and have not begun, by their ids."""
+    """Calls that may run and have not begun, by id and what they ask for: ids alone are not unique in the wild."""
 
     async def judge(self, call: ToolCall) -> Approval:
         """Decide about a call, asking where a rule says so."""
@@ -58,10 +58,10 @@ class Guard:
         if (trace := current_call.get()) is not None:
             trace.approved = approved
         metadata = {_KEY: approved.parts}
-        self._judged[call.id] += 1
         if approved.verdict in {"deny", "ask_denied"}:
             said = denial(decision, self.planned.agent.tool_settings)
             return Approval(decision="reject", explanation=said, metadata=metadata)
+        self._judged[_key(call)] += 1
         return Approval(decision="escalate" if self.goes_on else "approve", metadata=metadata)
 
     async def judge_unasked(self, call: ToolCall, trace: CallTrace) -> None:
@@ -70,14 +70,13 @@ class Guard:
 
         Raises ToolApprovalError where it may not run.
         """
-        if self._judged[call.id] > 0:
-            self._judged[call.id] -= 1
-            return
-        judged = await self.judge(call)
-        self._judged[call.id] -= 1
-        trace.approved = approved_in(judged.metadata)
-        if judged.decision == "reject":
-            raise ToolApprovalError(judged.explanation)
+        key = _key(call)
+        if self._judged[key] == 0:
+            judged = await self.judge(call)
+            trace.approved = approved_in(judged.metadata)
+            if judged.decision == "reject":
+                raise ToolApprovalError(judged.explanation)
+        self._judged[key] -= 1
 
     async def _approved(self, decision: Decision, call: ToolCall) -> Approved:
         if decision.verdict == "ask":
@@ -105,6 +104,10 @@ class Guard:
             by="unattended" if answer is None else "terminal",
             waited_s=watch.seconds,
         )
+
+
+def _key(call: ToolCall) -> str:
+    return f"{call.id}\0{Called(call.function, call.arguments).key}"
 
 
 _guard: ContextVar[Guard | None] = ContextVar("evalkit_guard", default=None)
