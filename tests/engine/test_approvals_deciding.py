@@ -63,6 +63,7 @@ NETWORK = approvals({"decision": "deny", "network": True})
         "setsid git push -f",
         "bash <<'END'\ngit push -f\nEND",
         "cat <<END | sh\ngit push -f\nEND",
+        "cat <<END\non $(git push -f)\nEND",
     ],
 )
 def test_a_command_is_found_wherever_it_stands_in_a_line(line):
@@ -79,6 +80,8 @@ def test_a_command_is_found_wherever_it_stands_in_a_line(line):
         "git commit -m 'never git push -f'",
         "cat > notes.md <<'END'\ngit push -f\nEND\nls",
         "legit push -f",
+        "cat <<'END'\non $(git push -f)\nEND",
+        "git commit -m \"$(cat <<'END'\ngit push -f is forbidden\nEND\n)\"",
         "",
         "'",
         "))) ((( ;;; <<< &&&",
@@ -109,6 +112,8 @@ def test_what_only_speaks_of_it_is_let_through(line):
         "python3 -c \"import os; os.remove('users.db')\"",
         "python3 <<END\nopen('/app/users.db', 'w')\nEND",
         "find . -name users.db -delete",
+        "find /app -type f -delete",
+        "cp -r /app /tmp/x",
     ],
 )
 def test_a_path_is_found_however_it_is_written(line):
@@ -117,7 +122,16 @@ def test_a_path_is_found_however_it_is_written(line):
 
 @pytest.mark.parametrize(
     "line",
-    ["ls", "ls -R /app", "cat other.db", "rm users.db.bak", "cd /tmp/app", "rm -rf /tmp/x", "echo users.db"],
+    [
+        "ls",
+        "ls -R /app",
+        "cat other.db",
+        "rm users.db.bak",
+        "cd /tmp/app",
+        "rm -rf /tmp/x",
+        "echo users.db",
+        "find . -name '*.pyc' -delete",
+    ],
 )
 def test_other_paths_are_let_through(line):
     assert decided(USERS, line) == "allow:default"

@@ -38,6 +38,8 @@ _SHELL_WORDS = PASSED_OVER | _names(
 _SAY = frozenset(("echo", "printf"))
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin"))
 _SWEEP = frozenset(("rm", "mv", "shred", "srm"))
+_READ_ONLY = _names("ls grep egrep rg cat du diff tree sort read")
+_CHOICES = _names("-name -iname -path -ipath -wholename -regex -iregex -newer -empty")
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rR]|--recursive$|-delete$")
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)(\w+)\1")
 _LITERAL = re.compile(r"['\"]([^'\"\n]{1,4096})['\"]")
@@ -51,6 +53,8 @@ class Document:
 
     reader: str
     text: str
+    is_quoted: bool
+    """Whether the shell leaves `$(...)` in it alone."""
 
     @property
     def is_executed(self) -> bool:
@@ -76,6 +80,9 @@ def shell_deeds(line: str, base: str, depth: int = 0) -> Iterator[Deed]:
             yield from shell_deeds(document.text, bases[-1], depth + 1)
         elif document.is_executed:
             yield code_deed(document.text, bases[-1])
+        if not document.is_quoted and depth < DEEPEST:
+            for inner in map(_substituted, document.text.split("\n")):
+                yield from shell_deeds(inner, bases[-1], depth + 1)
 
 
 def code_deed(code: str, base: str) -> Deed:
@@ -104,7 +111,8 @@ def parted(line: str) -> tuple[str, tuple[Document, ...]]:
             after = bisect.bisect_right(places, at)
             if after < len(places):
                 text = "\n".join(lines[at + 1 : places[after]])
-                documents.append(Document(_reader(shown[: head.start()], shown[head.end() :]), text))
+                reader = _reader(shown[: head.start()], shown[head.end() :])
+                documents.append(Document(reader, text, is_quoted=head[1] != ""))
                 at = places[after]
         at += 1
     return "\n".join(kept), tuple(documents)
@@ -135,15 +143,20 @@ def _deed(command: Command, bases: Sequence[str]) -> Deed:
     literals = [found[1] for word in words[1:] if " " in word for found in _LITERAL.finditer(word)]
     files = [name for name in command.files if name not in _NOWHERE and not name.startswith("-")]
     paths = _absolute((*named, *values, *filter(_may_be_path, literals), *files), bases)
-    sweeps = program in _SWEEP or any(_RECURSIVE.match(word) for word in words[1:])
-    reads_only = program in {"ls", "grep", "egrep", "rg", "cat", "du", "diff", "tree"}
     return Deed(
         tuple(dict.fromkeys(_texts(command))),
         paths,
-        swept=_absolute(named, bases) if sweeps and not reads_only else (),
+        swept=_absolute(named, bases) if _sweeps(program, words[1:]) else (),
         network=uses_network(program, (*words, *files)),
         is_preparation=not files and (program in _SHELL_WORDS or not words),
     )
+
+
+def _sweeps(program: str, arguments: Sequence[str]) -> bool:
+    """Whether it takes folders with all that is in them; not so what only reads, and a `find` that chooses."""
+    if program in _READ_ONLY or (program == "find" and not _CHOICES.isdisjoint(arguments)):
+        return False
+    return program in _SWEEP or any(_RECURSIVE.match(word) for word in arguments)
 
 
 def _names_file(word: str, command: Command) -> bool:
@@ -195,10 +208,14 @@ def _inner_lines(command: Command) -> Iterator[str]:
     if program == "find":
         yield from _executed(words)
     for word in command.written:
-        begin, end = word.find("$("), word.rfind(")")
-        if 0 <= begin < end:  # two in one word come as one line, which reads the same
-            yield word[begin + 2 : end]
+        yield _substituted(word)
     yield from " ".join(command.written).split("`")[1::2]
+
+
+def _substituted(text: str) -> str:
+    """What stands in `$(...)`, or nothing; two of them come as one line, which reads the same."""
+    begin, end = text.find("$("), text.rfind(")")
+    return text[begin + 2 : end] if 0 <= begin < end else ""
 
 
 def _inner_code(command: Command) -> Iterator[str]:
