@@ -62,6 +62,11 @@ bench: $(READY)  ## ratios against peers, measured in the same run
 	$(BIN)/python benchmarks/interval_coverage.py
 	$(BIN)/python benchmarks/gate.py
 	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/importing.py
+
+DATA = ../shared/data
+fuzz: $(READY)  ## damage real trajectories in ten thousand ways a format and import them; DATA=FOLDER of them
+	$(BIN)/python tests/convert/fuzz.py $(DATA)
 
 live: $(READY) $(LIVE_READY)  ## against a real model over HTTP; the first time it builds a model server, for minutes
 	$(BIN)/python tests/live/live.py $(LIVE_VENV)

@@ -34,7 +34,7 @@ def main() -> None:
     if chromium is None:
         raise SystemExit("chromium is not installed: apt-get install chromium")
     with tempfile.TemporaryDirectory() as scratch:
-        run, page = Path(scratch, "recovery"), Path(scratch, "board.html")
+        run, page = Path("runs", "recovery"), Path(scratch, "board.html")
         call(
             sys.executable,
             "-m",
@@ -45,12 +45,13 @@ def main() -> None:
             AGENTS,
             "--out",
             str(run),
+            within=scratch,
             codes=(0, 6),
         )
-        call(sys.executable, "-m", "evalkit", "report", str(run), "--out", str(page))
+        call(sys.executable, "-m", "evalkit", "report", str(run), "--out", str(page), within=scratch)
         trial = next(
             row.trial_id
-            for row in evalkit.load(run).rows()
+            for row in evalkit.load(Path(scratch, run)).rows()
             if row.agent.endswith("/repeater") and row.variant != "clean" and row.status == "failed"
         )
         for name, view, height in (
@@ -64,11 +65,11 @@ def main() -> None:
                 f"--window-size=1200,{height}",
                 f"--screenshot={DOCS / name}.png",
             )
-            call(chromium, *OPTIONS, *shot, f"{page.as_uri()}#{view}")
+            call(chromium, *OPTIONS, *shot, f"{page.as_uri()}#{view}", within=scratch)
 
 
-def call(*command: str, codes: tuple[int, ...] = (0,)) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def call(*command: str, within: str, codes: tuple[int, ...] = (0,)) -> None:
+    done = subprocess.run(command, cwd=within, capture_output=True, text=True, check=False)
     if done.returncode not in codes:
         raise SystemExit(f"{command[0]} ended with {done.returncode}: {done.stderr}")
 

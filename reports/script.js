@@ -10,6 +10,8 @@ const evalkit = (window.evalkit = window.evalkit || {});
   const first = [...body.rows];
   const count = document.getElementById("count");
   const filter = document.getElementById("filter");
+  const none = Object.assign(document.createElement("p"), { className: "about nothing", hidden: true });
+  board.closest(".scroll").after(none);
   const usual = new Set(keys.filter((key, place) => !heads[place].classList.contains("off")));
 
   // The address holds all that can be chosen, so that a link shows the same view.
@@ -59,7 +61,9 @@ const evalkit = (window.evalkit = window.evalkit || {});
       row.hidden = !words.every((word) => text.includes(word));
       shown += !row.hidden;
     }
-    count.textContent = `${shown} of ${first.length} agents`;
+    count.textContent = `${shown} of ${first.length} agent${first.length === 1 ? "" : "s"}`;
+    none.hidden = shown > 0;
+    none.textContent = !first.length ? "There are no trials, and so no agents." : `No agent has all of "${words.join(" ")}" in its name, model or settings.`;
     if (filter !== document.activeElement) filter.value = now.get("q") || "";
   }
 
@@ -82,6 +86,7 @@ const evalkit = (window.evalkit = window.evalkit || {});
     const asked = `view-${now.get("view") || "table"}`;
     const on = sections.find((section) => section.id === asked) || sections[0];
     for (const section of sections) section.classList.toggle("on", section === on);
+    root.dataset.view = on.id.slice(5);
     for (const link of document.querySelectorAll("nav a")) {
       if (`view-${link.dataset.view}` === on.id) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
@@ -101,12 +106,22 @@ const evalkit = (window.evalkit = window.evalkit || {});
   heads.forEach((cell, place) => {
     cell.querySelector("button").addEventListener("click", () => {
       const key = keys[place];
-      const now = state().get("sort");
-      change({ sort: now === `-${key}` ? key : now === key ? null : place === 1 || place === 0 ? key : `-${key}` });
+      const now = state().get("sort"), one = place < 2 ? key : `-${key}`, other = place < 2 ? `-${key}` : key;
+      change({ sort: now === one ? other : now === other ? null : one });
     });
   });
   filter.addEventListener("input", () => change({ q: filter.value }));
+  const nameOf = (cell) => cell.querySelector("button").textContent.replace(/\s*[↑↓]$/, "").trim();
   const menu = document.getElementById("columns");
+  const popup = menu.closest("details");
+  document.addEventListener("click", (event) => {
+    if (!popup.contains(event.target)) popup.open = false;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !popup.open) return;
+    popup.open = false;
+    popup.querySelector("summary").focus();
+  });
   heads.slice(2).forEach((cell, place) => {
     const label = document.createElement("label");
     const box = document.createElement("input");
@@ -116,7 +131,7 @@ const evalkit = (window.evalkit = window.evalkit || {});
       const on = [...menu.querySelectorAll("input")].filter((own) => own.checked).map((own) => own.value);
       change({ columns: on.join(",") || "none" });
     });
-    label.append(box, ` ${cell.textContent.trim()}`);
+    label.append(box, ` ${nameOf(cell)}`);
     label.title = cell.querySelector("button").title;
     menu.append(label);
   });
@@ -130,28 +145,6 @@ const evalkit = (window.evalkit = window.evalkit || {});
     });
   }
 
-  const visible = () => {
-    const places = keys.map((_, place) => place).filter((place) => !heads[place].classList.contains("off"));
-    const text = (row, place) =>
-      place === 1 && row.dataset.agent ? row.dataset.agent : row.cells[place].textContent.trim();
-    const rows = [...body.rows].filter((row) => !row.hidden);
-    return [
-      places.map((place) => heads[place].textContent.trim()),
-      ...rows.map((row) => places.map((place) => text(row, place))),
-    ];
-  };
-  document.getElementById("copy").addEventListener("click", async () => {
-    const safe = (text) => text.replace(/[\\|`*_<>[\]]/g, "\\$&").replace(/\s+/g, " ");
-    const [head, ...rows] = visible().map((row) => `| ${row.map(safe).join(" | ")} |`);
-    const rule = `|${" --- |".repeat(head.split(" | ").length)}`;
-    const text = [head, rule, ...rows].join("\n");
-    try {
-      await navigator.clipboard.writeText(text);
-      count.textContent = "Copied.";
-    } catch {
-      evalkit.save("leaderboard.md", text, "text/markdown");
-    }
-  });
   evalkit.save = (name, text, type) => {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type }));
@@ -159,11 +152,38 @@ const evalkit = (window.evalkit = window.evalkit || {});
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
-  document.getElementById("csv").addEventListener("click", () => {
-    // A field that a spreadsheet would take for a formula begins with an apostrophe.
-    const field = (text) => `"${(/^[=+\-@\t\r]/.test(text) && isNaN(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
-    evalkit.save("leaderboard.csv", visible().map((row) => row.map(field).join(",")).join("\r\n"), "text/csv");
-  });
+  // What is copied are the numbers that `evalkit report --out board.md` and board.csv have, of the rows that are shown.
+  const places = () => [...body.rows].filter((row) => !row.hidden).map((row) => first.indexOf(row));
+  const copied = async () => evalkit.decode(document.getElementById("data-copied").textContent);
+  const markdown = ({ before, head, rows, after, cells }) => {
+    const asked = chosen(state());
+    if (state().get("columns") === null) return [...before, ...head, ...places().map((place) => rows[place]), ...after].join("\n");
+    const own = keys.filter((key) => asked.has(key) && cells[key]);
+    const line = (found) => `| ${found.join(" | ")} |`;
+    return [...before, line(own.map((key) => cells[key][0])), `|${" --- |".repeat(own.length)}`,
+      ...places().map((place) => line(own.map((key) => cells[key][place + 1]))), ...after].join("\n");
+  };
+  const csv = ({ csv: [head, ...rows] }) => {
+    const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    return [head, ...places().map((place) => rows[place])].map((row) => `${row.map(field).join(",")}\r\n`).join("");
+  };
+  const told = (make) => async () => {
+    try {
+      await make(await copied());
+    } catch (error) {
+      count.textContent = `Nothing was copied: ${error.message}.`;
+    }
+  };
+  document.getElementById("copy").addEventListener("click", told(async (data) => {
+    const text = markdown(data);
+    try {
+      await navigator.clipboard.writeText(text);
+      count.textContent = "Copied.";
+    } catch {
+      evalkit.save("leaderboard.md", text, "text/markdown");
+    }
+  }));
+  document.getElementById("csv").addEventListener("click", told((data) => evalkit.save("leaderboard.csv", csv(data), "text/csv")));
 
   window.addEventListener("hashchange", show);
   window.addEventListener("popstate", show);

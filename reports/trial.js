@@ -130,6 +130,11 @@
       return form;
     }
 
+    whatHappened() {
+      if (this.steps.length) return [make("h4", "", counted(this.steps.length, "step")), this.searchForm(), this.list];
+      return [make("h4", "", "Steps"), make("p", "", "The run holds no step of this trial: either none was made, or the files with steps are gone.")];
+    }
+
     render(element) {
       parts.gatherLanes(this);
       this.list = make("ol", "steps");
@@ -141,13 +146,14 @@
         this.list.append(item);
       }
       const title = make("h3", "", `${this.trial.id} `, statusBadge(this.trial.status));
-      element.replaceChildren(make("article", "trial", title, parts.facts(this.trial), ...(this.steps.length ? [parts.lanes(this)] : []),
-        ...parts.verdict(this), ...parts.scores(this), make("h4", "", counted(this.steps.length, "step")), this.searchForm(), this.list));
+      this.article = make("article", "trial", title, parts.facts(this.trial), ...(this.steps.length ? [parts.lanes(this)] : []),
+        ...parts.verdict(this), ...parts.scores(this), ...this.whatHappened());
+      element.replaceChildren(this.article);
     }
   }
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !current?.list.checkVisibility()) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !current?.box || !current.list.checkVisibility()) return;
     if (event.target.closest?.("input, textarea, select, [contenteditable]")) {
       if (event.key === "Escape" && event.target === current.box) current.move(0);
       return;
@@ -169,7 +175,7 @@
   async function showTrial(element, index, parameters) {
     const id = parameters.get("trial") ?? "", asked = parameters.get("step");
     const step = asked === null || !/^\d{1,9}$/.test(asked) ? null : Number(asked);
-    if (current && current.trial.id === id && current.list.isConnected) {
+    if (current && current.trial.id === id && current.article.isConnected) {
       if (step !== null) current.go(step);
       return;
     }
@@ -183,10 +189,16 @@
       if (trial) renderTrial(element, trial, step);
       else renderMissing(element, index, id);
     } catch (error) {
-      if (element.dataset.trial === id) element.replaceChildren(make("p", "", `The steps of ${id} cannot be opened: ${error.message}.`));
+      if (element.dataset.trial === id) renderProblem(element, id, error);
     } finally {
       element.removeAttribute("aria-busy");
     }
+  }
+
+  function renderProblem(element, id, error) {
+    const words = make("p", "problem", `The steps of ${id} cannot be opened: ${error.message}.`);
+    words.setAttribute("role", "alert");
+    element.replaceChildren(words, make("p", "", "Make the report again from the run, and keep the page and its folder together."));
   }
 
   // As a shell takes it: one word, whatever is in it

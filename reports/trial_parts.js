@@ -111,7 +111,7 @@
   function tokenBar(step, most) {
     const total = Math.max(1, Math.round((20 * step.output) / most));
     const thought = Math.min(total, Math.round((total * (step.thinking ?? 0)) / Math.max(1, step.output)));
-    const track = make("span", "track", make("span", `bar thinking w-${thought}`), make("span", `bar said w-${total - thought}`));
+    const track = make("span", "track", make("span", `amount thinking w-${thought}`), make("span", `amount said w-${total - thought}`));
     track.title = tokenWords(step);
     return track;
   }
@@ -170,7 +170,7 @@
   }
 
   function scoreTable(view, rows, caption) {
-    const table = make("table", "trial-table", make("caption", "", caption));
+    const table = make("table", "trial-table told-scores", make("caption", "", caption));
     const heads = ["Scorer", "Metric", "Value", "Reason", "Evidence"].map((name) => {
       const cell = make("th", name === "Value" ? "number" : "", name);
       cell.scope = "col";
@@ -180,7 +180,7 @@
       const links = row.evidence.flatMap((step, place) => [place ? ", " : "", view.link(step)]);
       return make("tr", "", make("td", "", row.scorer), make("td", "", row.metric),
         make("td", "number", `${number(row.value)}${row.label ? ` (${row.label})` : ""}`),
-        make("td", "reason", ...(row.reason ? written(row.reason) : ["–"])), make("td", "", ...(links.length ? links : ["–"])));
+        make("td", "reason", ...(row.reason ? written(row.reason) : ["–"])), make("td", "evidence", ...(links.length ? links : ["–"])));
     });
     table.append(make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...lines));
     return scrolled(table, caption);

@@ -27,6 +27,11 @@
     return value.toLocaleString("en", Number.isInteger(value) ? {} : { maximumSignificantDigits: 6 });
   }
 
+  // All of a column have the decimals that its largest needs.
+  const decimalsFor = (values) => (values.some((value) => value >= 100) ? 1 : 2);
+  const fixed = (value, decimals) =>
+    value === null || value === undefined ? "–" : value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+
   const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
   const seconds = (value) => (value === null || value === undefined ? null : `${number(Math.round(value * 1000) / 1000)} s`);
 
@@ -90,9 +95,14 @@
   // Data
 
   async function decode(base64) {
-    const bytes = Uint8Array.from(atob(base64.trim()), (letter) => letter.charCodeAt(0));
-    const opened = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return JSON.parse(await new Response(opened).text());
+    if (!window.DecompressionStream) throw new Error("this browser is too old to unpack them");
+    try {
+      const bytes = Uint8Array.from(atob(base64.trim()), (letter) => letter.charCodeAt(0));
+      const opened = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+      return JSON.parse(await new Response(opened).text());
+    } catch {
+      throw new Error("the data are damaged");
+    }
   }
 
   const loaded = new Map();
@@ -110,12 +120,13 @@
       awaited.set(place, resolve);
       const script = document.createElement("script");
       script.src = `trials/${String(place).padStart(4, "0")}.js`;
-      script.addEventListener("load", () => script.remove());
-      script.addEventListener("error", () => {
+      const end = (problem) => {
         script.remove();
-        awaited.delete(place);
-        reject(new Error(`the file ${script.getAttribute("src")} is not next to this page`));
-      });
+        if (awaited.delete(place)) reject(new Error(`the file ${script.getAttribute("src")} ${problem}`));
+      };
+      // A file that is no script, or another one, has been run by now and has handed nothing over.
+      script.addEventListener("load", () => end("is damaged, or no part of this report"));
+      script.addEventListener("error", () => end("is not next to this page, or cannot be read"));
       document.head.append(script);
     });
   }
@@ -133,7 +144,10 @@
   async function loadTrial(index, id) {
     const place = index.id.indexOf(id);
     if (place < 0 || index.shard[place] === null) return null;
-    return (await loadShard(Number(index.shard[place]))).find((trial) => trial.id === id) ?? null;
+    const trials = await loadShard(Number(index.shard[place]));
+    const found = Array.isArray(trials) && trials.find((trial) => trial?.id === id);
+    if (!found) throw new Error("it is not in the data where it should be, which are of another report");
+    return found;
   }
 
   // The list of trials
@@ -146,17 +160,18 @@
 
   function renderTrials(element, index, filter = {}) {
     const names = new Set(index.suite).size > 1 ? index.task.map((task, place) => `${index.suite[place]}/${task}`) : index.task;
-    const columns = { ...index, task: names }, chosen = {}, selects = [];
+    const columns = { ...index, task: names, decimals: decimalsFor(index.seconds) }, chosen = {}, selects = [];
     for (const [key, title, column] of FILTERS) {
       chosen[key] = filter[key] ?? "";
       const select = make("select");
-      const values = [...new Set(columns[column])].filter((known) => known !== null).sort();
+      const values = [...new Set(columns[column])].filter((known) => known !== null).map(String).sort();
       if (key === "variant" && values.some((known) => known !== "clean")) values.unshift(FAULTED);
       for (const value of ["", ...values]) {
         const option = make("option", "", value === "" ? "all" : value === FAULTED ? "any fault" : String(value));
         option.value = String(value);
         select.append(option);
       }
+      if (chosen[key] && !values.includes(chosen[key])) select.append(Object.assign(make("option", "", chosen[key]), { value: chosen[key] }));
       select.value = chosen[key];
       select.addEventListener("change", () => {
         chosen[key] = select.value;
@@ -165,21 +180,27 @@
       });
       selects.push(make("label", "", title, select));
     }
-    const told = make("p", "legend"), table = make("table", "trial-table"), rows = make("tbody"), more = button("Show more", () => fill());
+    const told = make("p", "legend"), table = make("table", "trial-table trial-list"), rows = make("tbody"), more = button("", () => fill());
+    more.classList.add("more");
     told.setAttribute("aria-live", "polite");
-    const heads = ["Trial", "Agent", "Task", "Variant", "Epoch", "Status", "Notable", "Output tokens", "Seconds", "Steps"].map((name) => {
+    const heads = ["Trial", "Status", "Agent", "Task", "Variant", "Epoch", "Notable", "Output tokens", "Seconds", "Steps"].map((name) => {
       const cell = make("th", ["Epoch", "Output tokens", "Seconds"].includes(name) ? "number" : "", name);
       cell.scope = "col";
       return cell;
     });
     table.append(make("caption", "", "Trials"), make("thead", "", make("tr", "", ...heads)), rows);
+    const box = scrolled(table, "Trials");
     let matching = [], filled = 0;
     function fill() {
       for (const place of matching.slice(filled, filled + ROWS)) rows.append(trialRow(columns, place));
       filled = Math.min(filled + ROWS, matching.length);
       more.hidden = filled >= matching.length;
+      more.textContent = `Show ${number(Math.min(ROWS, matching.length - filled))} more`;
       const first = filled < matching.length ? `, the first ${number(filled)} shown` : "";
-      told.textContent = `${counted(matching.length, "trial")} of ${number(columns.id.length)}${first}`;
+      box.hidden = !matching.length;
+      if (!columns.id.length) told.textContent = "There are no trials.";
+      else if (!matching.length) told.textContent = `None of ${counted(columns.id.length, "trial")} is like that. Choose "all" where too much is asked.`;
+      else told.textContent = `${counted(matching.length, "trial")} of ${number(columns.id.length)}${first}`;
     }
     function refill() {
       const kept = FILTERS.filter(([key]) => chosen[key] !== "");
@@ -190,14 +211,15 @@
       fill();
     }
     refill();
-    element.replaceChildren(make("form", "filters", ...selects), told, scrolled(table, "Trials"), more);
+    element.replaceChildren(...(columns.id.length ? [make("form", "filters", ...selects)] : []), told, box, more);
   }
 
   function trialRow(columns, place) {
     const id = columns.id[place], cell = (column) => make("td", "", String(columns[column][place] ?? "–"));
     const amount = (column) => make("td", "number", number(columns[column][place]));
-    return make("tr", "", make("td", "", link(id, { view: "trial", trial: id })), cell("entrant"), cell("task"), cell("variant"),
-      amount("epoch"), make("td", "", statusBadge(columns.status[place])), cell("note"), amount("tokens"), amount("seconds"),
+    const time = make("td", "number", fixed(columns.seconds[place], columns.decimals));
+    return make("tr", "", make("td", "", link(id, { view: "trial", trial: id })), make("td", "", statusBadge(columns.status[place])),
+      cell("entrant"), cell("task"), cell("variant"), amount("epoch"), cell("note"), amount("tokens"), time,
       make("td", "", columns.shard[place] === null ? "not in this file" : "yes"));
   }
 

@@ -1,26 +1,70 @@
 "use strict";
-// The views that need data: the list of trials, and one of them step by step.
+// The views that need data, and the heatmap's cells, each of which leads to its trials.
 (() => {
+  const { make, draw, hashOf } = evalkit.parts;
   const block = document.getElementById("data-index");
-  if (!block) return;
   let index = null;
-  const opened = () => (index = index || evalkit.decode(block.textContent));
-  const into = (section) => section.querySelector(".drawn");
-  evalkit.views.trials = async (section, now) => {
-    const filter = Object.fromEntries(["agent", "task", "status", "variant", "note"].map((key) => [key, now.get(key) || ""]));
-    evalkit.renderTrials(into(section), await opened(), filter);
+
+  const drawn = (render) => async (section, now) => {
+    const element = section.querySelector(".drawn");
+    try {
+      index = index || evalkit.decode(block.textContent);
+      await render(element, await index, now);
+    } catch (error) {
+      const words = make("p", "problem", `The trials cannot be listed: ${error.message}. Make the report again from the run.`);
+      words.setAttribute("role", "alert");
+      element.replaceChildren(words);
+    }
   };
-  evalkit.views.trial = async (section, now) => {
-    evalkit.showTrial(into(section), await opened(), now);
-  };
-  // A cell of the heatmap leads to the trials behind it.
-  document.addEventListener("click", (event) => {
-    const cell = event.target instanceof Element ? event.target.closest(".heatmap rect, .heatmap use") : null;
-    const row = cell && cell.closest(".row");
-    if (!row) return;
-    const heads = cell.closest("svg").querySelectorAll(".heads text");
-    const head = heads[Number(cell.getAttribute("x"))];
-    const task = row.dataset.task.split("/").slice(1).join("/");
-    evalkit.change({ view: "trials", task, agent: (head && head.dataset.agent) || null, variant: "clean", status: null });
-  });
+  if (block) {
+    evalkit.views.trials = drawn((element, trials, now) => {
+      const filter = Object.fromEntries(["agent", "task", "status", "variant", "note"].map((key) => [key, now.get(key) || ""]));
+      evalkit.renderTrials(element, trials, filter);
+    });
+    evalkit.views.trial = drawn((element, trials, now) => evalkit.showTrial(element, trials, now));
+    evalkit.views.tasks = (section) => section.querySelectorAll(".heatmap:not(.linked)").forEach(linked);
+  }
+
+  // There can be ten thousand cells: they become links when the view is opened, and one of them at a time is on the way of
+  // the tab key; arrows go to the others.
+  function linked(map) {
+    map.classList.add("linked");
+    map.setAttribute("role", "group");
+    const names = [...map.querySelectorAll(".heads text")].map((head) => head.dataset.agent);
+    const cells = [...map.querySelectorAll(".row")].map((row) => {
+      const own = [];
+      for (const cell of row.querySelectorAll("rect")) {
+        const place = Number(cell.getAttribute("x")), agent = names[place], task = row.dataset.task;
+        const said = cell.textContent.split(": ").at(-1);
+        const link = draw("a", { href: hashOf({ view: "trials", agent, task, variant: "clean" }), tabindex: -1 });
+        link.setAttribute("aria-label", `${agent ?? "any agent"}, ${task}: ${said}`);
+        cell.replaceWith(link);
+        link.append(cell);
+        own[place] = link;
+      }
+      return own;
+    });
+    let at = [0, 0];
+    const go = (down, across) => {
+      cells[at[0]][at[1]].setAttribute("tabindex", "-1");
+      at = [Math.min(Math.max(down, 0), cells.length - 1), Math.min(Math.max(across, 0), names.length - 1)];
+      cells[at[0]][at[1]].setAttribute("tabindex", "0");
+      return cells[at[0]][at[1]];
+    };
+    go(0, 0);
+    map.addEventListener("focusin", (event) => {
+      const down = cells.findIndex((row) => row.includes(event.target));
+      if (down >= 0) go(down, cells[down].indexOf(event.target));
+    });
+    map.addEventListener("keydown", (event) => {
+      const [down, across] = at;
+      const to = {
+        ArrowUp: [down - 1, across], ArrowDown: [down + 1, across], ArrowLeft: [down, across - 1], ArrowRight: [down, across + 1],
+        Home: [down, 0], End: [down, names.length - 1],
+      }[event.key];
+      if (!to || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      go(...to).focus();
+    });
+  }
 })();

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import socket
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
 
 from evalkit.cli.agent_table import agent_rows, arm_as_json, print_agents, total
 from evalkit.cli.metric_json import declarations_as_json, groups_as_json, metrics_as_json
@@ -16,16 +13,14 @@ from evalkit.cli.prose import INDENT, say, say_unbroken
 from evalkit.cli.summing import Declared, only, quantities_of, run_scores, summary_of
 from evalkit.cli.trial_filter import ALL, TrialFilter
 from evalkit.cli.trials_table import print_trials
-from evalkit.errors import EvalkitError
 from evalkit.measures.unfired_fault import why_endless, why_unfired
 from evalkit.scoring.chosen import chosen
 from evalkit.scoring.grouping import By
 from evalkit.scoring.scored_trials import ScoredTrials
 from evalkit.scoring.summary import Summary
-from evalkit.trajectory.locate import is_remote
-from evalkit.trajectory.owner import read_owner
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
+from evalkit.trajectory.unfinished import missing, why_missing
 
 MAX_ROWS = 40
 
@@ -52,8 +47,8 @@ def run_as_json(
         "run": str(run.path),
         "only": asked.as_json(),
         "planned": len(run.manifest.planned) or None,
-        "missing": (missing := _missing(run, everything, asked)),
-        "why_missing": _why_missing(run) if missing else None,
+        "missing": (lacking := _missing(run, everything, asked)),
+        "why_missing": why_missing(run.path) if lacking else None,
         "agents": [
             {
                 "agent": agent,
@@ -136,13 +131,13 @@ def _scores(run: Run, asked: TrialFilter) -> tuple[ScoredTrials, Declared]:
     return scored if asked.is_all else chosen(scored, asked.holds), declared
 
 
-def _say_missing(run: Run, missing: int) -> None:
+def _say_missing(run: Run, lacking: int) -> None:
     """Say what has no row, and on a line of its own what to do about it."""
-    if not missing:
+    if not lacking:
         return
-    reason, _, command = _why_missing(run).partition(": ")
+    reason, _, command = why_missing(run.path).partition(": ")
     say(
-        f"{missing} of {len(run.manifest.planned)} planned trials have no row: {reason}{':' if command else ''}"
+        f"{lacking} of {len(run.manifest.planned)} planned trials have no row: {reason}{':' if command else ''}"
     )
     if command:
         say_unbroken(f"  {command}")
@@ -203,31 +198,11 @@ def _why_unscored(trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def _missing(run: Run, trials: Sequence[Trial], asked: TrialFilter) -> int:
-    """How many planned rows have no trial; 0 for a run without a plan, such as an imported one.
+    """How many planned rows have no trial.
 
     What a trial without a row would have come to is not known: such are counted whatever status was asked for.
     """
-    there = {(t.suite, t.task_id, t.variant, t.epoch, t.agent) for t in trials}
-    rows = {
-        (row.suite, row.task_id, row.variant, row.epoch, row.agent)
-        for row in run.manifest.planned
-        if asked.may_hold(row)
-    }
-    return len(rows - there)
-
-
-def _why_missing(run: Run) -> str:
-    """Whether somebody still writes the run; of a remote one that is not known."""
-    if is_remote(run.path):
-        return "not begun, or still running"
-    try:
-        owner = read_owner(Path(run.path))
-    except EvalkitError:  # what is in its place is no file that a run has; the rows are shown all the same
-        owner = None
-    if owner is None or owner.pid == os.getpid() or not owner.is_alive():
-        return f"the run was cut short; go on with: evalkit resume {shlex.quote(run.path)}"
-    elsewhere = "" if owner.host == socket.gethostname() else f" on {owner.host}"
-    return f"the run is still being run by process {owner.pid}{elsewhere}"
+    return missing((row for row in run.manifest.planned if asked.may_hold(row)), trials)
 
 
 def _trials(run: Run) -> list[Trial]:

@@ -41,8 +41,8 @@ def show(
     from evalkit.cli.opening import open_run
     from evalkit.cli.trial_filter import trial_filter
 
-    if follow and (trial is not None or failures):
-        raise UsageError("--follow is about a whole run, as it is being run", where=run)
+    if follow:
+        _check_followed(run, trial, failures=failures)
     opened = _open_untouched(run) if follow else open_run(run)
     if trial is None:
         from evalkit.cli.run_table import print_run, run_as_json
@@ -72,6 +72,17 @@ def show(
             where=trial,
         )
     _show_trial(opened, trial, metric, full=full, json=json)
+
+
+def _check_followed(run: str, trial: str | None, *, failures: bool) -> None:
+    if trial is not None:
+        raise UsageError("--follow is about a whole run, and this is one trial of it", where=trial)
+    if failures:
+        raise UsageError(
+            "--follow tells trials as they end, and --failures sorts those that have ended",
+            where=run,
+            hint="Use one of them: --follow --status failed,unscored, or later --failures.",
+        )
 
 
 def _open_untouched(run: str) -> Run:

@@ -18,6 +18,7 @@ from evalkit.scoring.registry import find_scorer, scorer_names
 from evalkit.scoring.scored_trials import ScoredTrials, read_scored, stored_scorers
 from evalkit.scoring.summary import Summary, summarise
 from evalkit.scoring.unreadable import readable
+from evalkit.trajectory.printable import cut
 from evalkit.trajectory.reader import Run
 
 FIRST = "success"
@@ -61,7 +62,7 @@ def scores_of(run: Run, declared: Declared) -> ScoredTrials:
     scored = read_scored(run, labelled=lambda scorer, metric: (scorer, metric) in wanted)
     scored, unreadable = readable(scored, declared)
     for one in unreadable:
-        again = f"evalkit score {shlex.quote(run.path)} --scorer {one.scorer}"
+        again = f"evalkit score {shlex.quote(run.path)} --scorer {shlex.quote(cut(one.scorer))}"
         note(f"warning: {one}; compute them again: {again}")
     return scored
 

@@ -128,6 +128,7 @@ def _tokens(step: Think) -> str:
 def _act(step: Act, fold: int | None, *, failed: bool) -> None:
     told = [f"exit {step.exit_code}"] if step.exit_code is not None else []
     told += [step.error_kind] if step.error_kind else []
+    told += [step.approval] if step.approval and step.approval != "allow" else []
     told += [f"{step.duration_s:.3f} s"] if step.duration_s is not None else []
     head = [f"{step.step:>3} act    {step.tool or 'unnamed'}", *told]
     say_items(head, style="bold red" if failed else "bold green")

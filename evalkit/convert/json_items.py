@@ -23,9 +23,10 @@ class JsonItems:
     def __init__(self, source: Source, notes: Notes) -> None:
         self._source, self._notes = source, notes
 
-    def header(self, *leave_out: str) -> dict[str, object]:
+    def header(self, *leave_out: str, until: str | None = None) -> dict[str, object]:
         """The top-level object without these keys, whose values are read over, item by item where they are lists.
 
+        `until`: only what comes before this key.
         Refused where the file is no JSON object; where it is cut off, what came before the cut, with a loss noted.
         """
         found: dict[str, object] = {}
@@ -33,6 +34,8 @@ class JsonItems:
         text.expect("{")
         try:
             for key in _keys(text):
+                if key == until:
+                    break
                 if key in leave_out and text.peek() == "[":
                     for _ in _list(text):
                         pass

@@ -28,10 +28,10 @@ class JsonReader:
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._decoder = json.JSONDecoder(
-            parse_int=_integer, parse_float=self._real, parse_constant=self._constant
+            parse_int=self._integer, parse_float=self._real, parse_constant=self._constant
         )
         self._careful = json.JSONDecoder(
-            parse_int=_integer,
+            parse_int=self._integer,
             parse_float=self._real,
             parse_constant=self._constant,
             object_pairs_hook=self._pairs,
@@ -65,6 +65,12 @@ class JsonReader:
     def _constant(self, name: str) -> None:
         self._notes.warn(f"{name} is no number and counts as unknown")
 
+    def _integer(self, digits: str) -> int | None:
+        if len(digits) < _DIGITS:
+            return int(digits)
+        self._notes.warn("a number with thousands of digits counts as unknown")
+        return None
+
     def _real(self, digits: str) -> float | None:
         number = float(digits)
         if math.isfinite(number):
@@ -89,7 +95,3 @@ def kind_of(value: object) -> str:
         if isinstance(value, kinds):
             return word
     return "null"
-
-
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) < _DIGITS else math.inf

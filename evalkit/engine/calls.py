@@ -119,7 +119,7 @@ def act_step(
         step=number,
         parent_step=position[0],
         started_at=watch.started_at,
-        duration_s=result.duration_s if result else watch.seconds,
+        duration_s=result.duration_s if result else _own_s(watch, trace),
         think_step=position[0],
         call_index=position[1],
         tool=call.function,
@@ -135,8 +135,14 @@ def act_step(
         exit_code=result.exit_code if result else None,
         error_kind=error_kind,
         fault_id=trace.strike.fault.id if trace.strike and trace.strike.visible else None,
+        approval=trace.approved.text if trace.approved else None,
         workspace_digest=digest,
     )
+
+
+def _own_s(watch: Stopwatch, trace: CallTrace) -> float:
+    """Without the time in which somebody was asked."""
+    return max(0.0, watch.seconds - (trace.approved.waited_s if trace.approved else 0.0))
 
 
 def _shown(answer: ChatMessageTool | None) -> str | None:
@@ -164,6 +170,8 @@ def error_kind(answer: ChatMessageTool | None, trace: CallTrace) -> ErrorKind | 
 def call_events(recorder: Recorder, trace: CallTrace, act: int) -> None:
     """Record what happened beside a call, after its step."""
     result = trace.result
+    if trace.approved is not None and not trace.approved.is_plain:
+        recorder.event("approval", canonical_json(trace.approved.parts), parent=act)
     if trace.strike is not None:
         recorder.event("fault", trace.strike.detail, parent=act)
     if result is not None and result.late:

@@ -79,6 +79,7 @@ class Ledger:
             model=str(agent.model),
             thinking=agent.thinking.asked,
             tool_settings=agent.tool_settings.id,
+            approvals=agent.approvals.id if agent.approvals else None,
             temperature=agent.sampling.temperature,
             seed=agent.sampling.seed,
             sandbox=sandbox,

@@ -15,6 +15,8 @@ from inspect_ai.model import ChatMessage, Model
 from inspect_ai.tool import Tool
 
 from evalkit.engine.agent_clock import AgentClock
+from evalkit.engine.approvals.asking import Asker
+from evalkit.engine.approvals.guard import guarded
 from evalkit.engine.attempts import model_config
 from evalkit.engine.faults.own_tools import through
 from evalkit.engine.faults.site import Site
@@ -53,6 +55,8 @@ class TrialParts:
     recorder: Recorder
     ledger: Ledger
     grading: Grading
+    asker: Asker | None = None
+    """Who is asked where approvals say so."""
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
     """What was said in the stages before, where the agent remembers it."""
 
@@ -140,7 +144,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         strike=_strike(given),
     )
     try:
-        with clock.running():
+        with clock.running(), guarded(given.planned, asker=given.asker, base=task.workdir, clock=clock):
             return await run_loop(agent.own, loop)
     finally:
         if agent.model.route != "scripted":

@@ -13,6 +13,7 @@ from pathlib import Path
 import anyio
 from inspect_ai.model import Model
 
+from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.boundary import INTERRUPTED, attribute
 from evalkit.engine.capacity import Capacity
 from evalkit.engine.cost_limits import CostLimits
@@ -54,6 +55,8 @@ class RunContext:
     progress: Progress
     capacity: Capacity
     costs: CostLimits
+    asker: Asker | None
+    """Who is asked where approvals say so; None: nobody is there."""
     since_begin: Stopwatch
     """Since the first trial could have been begun: what a trial waits is its time in the queue."""
 
@@ -176,7 +179,8 @@ async def _phases(
         await set_up(task.recipe, task.path / "environment" / "Dockerfile", sandbox)
         if (check := task.harbor.environment.healthcheck) is not None:
             await until_healthy(check, sandbox, user=image_user(task), where=str(task.path / "task.toml"))
-    await run_stages(TrialParts(planned, sandbox, model, recorder, ledger, _grading(planned, context)))
+    grading = _grading(planned, context)
+    await run_stages(TrialParts(planned, sandbox, model, recorder, ledger, grading, context.asker))
 
 
 def _grading(planned: PlannedTrial, context: RunContext) -> Grading:

@@ -19,6 +19,7 @@ from evalkit.models.personas.quitter import QUITTER
 from evalkit.models.personas.recoverer import RECOVERER
 from evalkit.models.personas.repeater import REPEATER
 from evalkit.models.personas.stormer import STORMER
+from evalkit.models.personas.trespasser import TRESPASSER
 
 PERSONAS: tuple[Persona, ...] = (
     ORACLE,
@@ -30,6 +31,7 @@ PERSONAS: tuple[Persona, ...] = (
     STORMER,
     BELIEVER,
     HINT_NEEDER,
+    TRESPASSER,
 )
 
 

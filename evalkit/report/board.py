@@ -13,8 +13,10 @@ from statistics import median
 
 import numpy as np
 
+from evalkit.report.coverage import check_common, check_trials, notes_of, tasks_by_agent, unscored_runs
 from evalkit.report.entrant import Entrant, entrants
-from evalkit.report.heading import Heading, headings
+from evalkit.report.heading import Heading, column_key, headings
+from evalkit.report.shown_text import fact, name
 from evalkit.scoring.estimate import Estimate
 from evalkit.scoring.joined import joined
 from evalkit.scoring.metric import Metric
@@ -42,16 +44,19 @@ class Row:
     unscored: int
     passed: int
     mean_tokens: float | None
-    """Output tokens a trial; None where none is known."""
+    """Output tokens of a trial without faults, as success is of those; None where none is known."""
     mean_usd: float | None
-    """None where the price of any trial is unknown: a mean of the others would look cheap."""
+    """Of a trial without faults; None where the price of any is unknown: a mean of the others would look cheap."""
     usd_per_pass: float | None
-    """The price of all trials over how many passed; None where that is unknown, or nothing passed."""
+    """The price of all trials without faults over how many passed; None where that is unknown, or nothing passed."""
     median_s: float | None
+    """Of a trial without faults."""
     on_frontier: bool
     """Of success against mean tokens, or against price where all prices are known."""
     flags: int
     """Trials with confirmed tampering."""
+    tasks: int = 0
+    """How many it tried without faults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +69,7 @@ class Board:
     rows: tuple[Row, ...]
     """The best first."""
     tasks: tuple[tuple[str, str], ...]
-    """Suite and task, the easiest first."""
+    """Suite and task, safe to show, the easiest first."""
     solved: Mapping[str, tuple[float | None, ...]]
     """By entrant's name, success at each task, in the order of `tasks`."""
     cost: str
@@ -73,15 +78,33 @@ class Board:
     """By skill and by difficulty, where tasks have any."""
     scored: ScoredTrials
     """With agents under their entrants' names."""
+    notes: tuple[str, ...] = ()
+    """What the numbers do not cover, in sentences that are safe to show."""
+    unscored_runs: frozenset[str] = frozenset()
+    """The runs, as entrants name them, that no scorer has scores of."""
+    same_tasks: bool = True
+    """Whether all agents tried the same ones."""
 
 
-def make_board(runs: Sequence[tuple[str, Run]], scored: Sequence[ScoredTrials], declared: Declared) -> Board:
-    """A board of several runs, which must be of the same tasks. Raises NotComparable where they are not."""
+def make_board(
+    runs: Sequence[tuple[str, Run]],
+    scored: Sequence[ScoredTrials],
+    declared: Declared,
+    *,
+    notes: Sequence[str] = (),
+) -> Board:
+    """A board of several runs, with these `notes` and what else its numbers do not cover.
+
+    Raises NotComparable where runs are of different tasks, UsageError for one without trials.
+    """
+    check_trials(runs, scored)
     found = entrants(runs)
     parts = [
         _renamed(part, {one.agent: one.name for one in own}) for part, own in zip(scored, found, strict=True)
     ]
     whole = joined(parts)
+    tried = tasks_by_agent(whole)
+    check_common(found, tried)
     summary = summarise(whole, declared)
     numbers = _numbers(runs, parts)
     successes = _successes(whole)
@@ -93,25 +116,34 @@ def make_board(runs: Sequence[tuple[str, Run]], scored: Sequence[ScoredTrials], 
             numbers[one.name],
             places.get(one.name, Rank(1, len(numbers))),
             flags=_flags(whole, one.name),
+            tasks=len(tried[one.name]),
         )
         for own in found
         for one in own
     ]
     rows, cost = _with_frontier(rows)
     keys = sorted({unit[:2] for unit in whole.units})
-    by_task = {name: success_by_task(own, len(keys)) for name, own in successes.items()}
+    by_task = {agent: success_by_task(own, len(keys)) for agent, own in successes.items()}
     order = sorted(range(len(keys)), key=lambda task: (-_solved(by_task, task), keys[task]))
     return Board(
         runs=tuple(runs),
-        suites={suite.name: suite.digest for _, run in runs for suite in run.manifest.suites},
+        suites=_suites(runs),
         headings=headings(summary),
         rows=tuple(sorted(rows, key=_order)),
-        tasks=tuple(keys[task] for task in order),
-        solved={name: tuple(own[task] for task in order) for name, own in by_task.items()},
+        tasks=tuple((name(keys[task][0]), name(keys[task][1])) for task in order),
+        solved={agent: tuple(own[task] for task in order) for agent, own in by_task.items()},
         cost=cost,
         groups=_groups(whole, declared),
         scored=whole,
+        notes=(*map(fact, notes), *notes_of(runs, scored, tried)),
+        unscored_runs=unscored_runs(runs, scored),
+        same_tasks=len(set(tried.values())) < 2,
     )
+
+
+def _suites(runs: Sequence[tuple[str, Run]]) -> dict[str, str | None]:
+    found = [suite for _, run in runs for suite in run.manifest.suites]
+    return {name(suite.name): None if suite.digest is None else name(str(suite.digest)) for suite in found}
 
 
 def _renamed(part: ScoredTrials, names: Mapping[str, str]) -> ScoredTrials:
@@ -137,12 +169,15 @@ def _successes(whole: ScoredTrials) -> dict[str, Means]:
 
 @dataclass(slots=True)
 class _Numbers:
-    trials: list[dict[str, float | None]]
+    clean: list[dict[str, float | None]]
+    """Of each trial without faults."""
+    trials: int = 0
     passed: int = 0
+    """Without faults."""
     unscored: int = 0
 
-    def known(self, name: str) -> list[float]:
-        return [value for trial in self.trials if (value := trial[name]) is not None]
+    def known(self, column: str) -> list[float]:
+        return [value for trial in self.clean if (value := trial[column]) is not None]
 
 
 def _numbers(runs: Sequence[tuple[str, Run]], parts: Sequence[ScoredTrials]) -> dict[str, _Numbers]:
@@ -150,13 +185,15 @@ def _numbers(runs: Sequence[tuple[str, Run]], parts: Sequence[ScoredTrials]) -> 
     for (_, run), part in zip(runs, parts, strict=True):
         table = run.trials.to_table(["trial_id", *_NUMBERS])
         ids: list[str] = table.column("trial_id").to_pylist()
-        columns = {name: table.column(name).to_pylist() for name in _NUMBERS}
+        columns = {column: table.column(column).to_pylist() for column in _NUMBERS}
         place_of = {trial_id: place for place, trial_id in enumerate(ids)}
         for trial in part.trials:
             own = found.setdefault(trial.agent, _Numbers([]))
-            own.passed += trial.status == "passed"
+            own.trials += 1
             own.unscored += trial.status == "unscored"
-            own.trials.append({name: columns[name][place_of[trial.trial_id]] for name in _NUMBERS})
+            if trial.variant == "clean":
+                own.passed += trial.status == "passed"
+                own.clean.append({column: columns[column][place_of[trial.trial_id]] for column in _NUMBERS})
     return found
 
 
@@ -167,16 +204,16 @@ def _flags(whole: ScoredTrials, agent: str) -> int:
     return int((np.any(told, axis=0) & own).sum()) if told else 0
 
 
-def _row(one: Entrant, summary: Summary, numbers: _Numbers, rank: Rank, *, flags: int) -> Row:
+def _row(one: Entrant, summary: Summary, numbers: _Numbers, rank: Rank, *, flags: int, tasks: int) -> Row:
     cells = [cell for cell in summary.cells if cell.agent == one.name]
     usd = numbers.known("cost_usd")
-    priced = len(usd) == len(numbers.trials)
+    priced = len(usd) == len(numbers.clean)
     tokens, seconds = numbers.known("output_tokens"), numbers.known("agent_s")
     return Row(
         entrant=one,
         rank=rank,
         cells=dict(_estimates(cells)),
-        trials=len(numbers.trials),
+        trials=numbers.trials,
         unscored=numbers.unscored,
         passed=numbers.passed,
         mean_tokens=sum(tokens) / len(tokens) if tokens else None,
@@ -185,14 +222,15 @@ def _row(one: Entrant, summary: Summary, numbers: _Numbers, rank: Rank, *, flags
         median_s=median(seconds) if seconds else None,
         on_frontier=False,
         flags=flags,
+        tasks=tasks,
     )
 
 
 def _estimates(cells: Sequence[Cell]) -> list[tuple[str, Estimate]]:
     return [
-        (f"{name}.{cell.arm}", figure.estimate)
+        (column_key(figure_name, cell.arm), figure.estimate)
         for cell in cells
-        for name, figure in cell.figures.items()
+        for figure_name, figure in cell.figures.items()
         if figure.estimate.value is not None
     ]
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalkit.report.shown_text import fact
+from evalkit.report.shown_text import name as told
 from evalkit.scoring.arm import Arm
 from evalkit.scoring.metric import Better, Metric
 from evalkit.scoring.quantity import PASSED
-from evalkit.scoring.summary import Summary
+from evalkit.scoring.summary import Cell, Summary
 
 _FIRST: tuple[tuple[str, Arm], ...] = (
     ("success", "clean"),
@@ -57,17 +59,29 @@ class Heading:
 def headings(summary: Summary) -> tuple[Heading, ...]:
     """Those that have a value: first what everybody looks for, then the others in the order of scorers."""
     there: dict[tuple[str, Arm], Metric | None] = {}
+    unscored = False
     for cell in summary.cells:
+        # A run without scores has the graders' word, also where it stands beside one with scores.
+        unscored |= cell.arm == "clean" and not _has(cell, "success") and _has(cell, PASSED.name)
         for name, figure in cell.figures.items():
             if figure.estimate.value is not None:
                 there.setdefault((name, cell.arm), figure.quantity.metric)
     first = [key for key in _FIRST if key in there]
-    if ("success", "clean") not in there and (PASSED.name, "clean") in there:
-        first.insert(0, (PASSED.name, "clean"))  # a run without scores has the graders' word
+    if unscored:
+        first.insert(int(("success", "clean") in there), (PASSED.name, "clean"))
     return tuple(
         _heading(name, arm, there[name, arm], shown=(name, arm) in first)
         for name, arm in [*first, *(key for key in _ordered(summary, list(there)) if key not in first)]
     )
+
+
+def column_key(name: str, arm: Arm) -> str:
+    """What stands for a column in links and in CSV, safe to show."""
+    return f"{told(name)}.{arm}"
+
+
+def _has(cell: Cell, name: str) -> bool:
+    return name in cell.figures and cell.figures[name].estimate.value is not None
 
 
 def _ordered(summary: Summary, keys: Sequence[tuple[str, Arm]]) -> list[tuple[str, Arm]]:
@@ -78,8 +92,8 @@ def _ordered(summary: Summary, keys: Sequence[tuple[str, Arm]]) -> list[tuple[st
 def _heading(name: str, arm: Arm, metric: Metric | None, *, shown: bool) -> Heading:
     suffix = "" if arm == "clean" else " under faults" if arm == "faulted" else " (twins)"
     return Heading(
-        key=f"{name}.{arm}",
-        label=f"{name.replace('_', ' ')}{suffix}",
+        key=column_key(name, arm),
+        label=f"{told(name).replace('_', ' ')}{suffix}",
         tip=_tip(metric),
         unit=metric.unit if metric is not None else "1",
         better=metric.better if metric is not None else "neither",
@@ -96,4 +110,4 @@ def _tip(metric: Metric | None) -> str:
     parts = [f"{metric.meaning[:1].upper()}{metric.meaning[1:]}.", f"{summed[:1].upper()}{summed[1:]}."]
     if metric.null_when:
         parts.append(f"Unknown when {metric.null_when}.")
-    return " ".join(parts)
+    return fact(" ".join(parts))

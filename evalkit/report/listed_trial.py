@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -110,9 +110,15 @@ def _note(trial: LightTrial, *, flagged: bool, left_open: bool) -> Note:
 
 
 def index_columns(
-    listed: Sequence[ListedTrial], shards: Sequence[int | None], runs: Sequence[tuple[str, Run]]
+    listed: Sequence[ListedTrial],
+    shards: Sequence[int | None],
+    runs: Sequence[tuple[str, Run]],
+    lost: Collection[int] = (),
 ) -> dict[str, list[object]]:
-    """One light row for every trial, by column; `shards` says in which block each one's steps are, None for nowhere."""
+    """One light row for every trial, by column; `shards` says in which block each one's steps are, None for nowhere.
+
+    Of the places in `lost` the steps are missing in the record.
+    """
     return {
         "id": [one.key for one in listed],
         "run": [name(runs[one.run][0]) for one in listed],
@@ -126,4 +132,5 @@ def index_columns(
         "tokens": [one.tokens for one in listed],
         "seconds": [one.seconds for one in listed],
         "shard": list(shards),
+        "lost": [one.place in lost for one in listed],
     }

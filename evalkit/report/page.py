@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
-from evalkit.errors import ConfigError
 from evalkit.project import Project
 from evalkit.report.board import Board, Row, success
 from evalkit.report.charts.interval_bar import interval_bar
 from evalkit.report.heading import Heading
+from evalkit.report.shown_text import name
+from evalkit.report.template import Templates
 from evalkit.scoring.estimate import Estimate
 from evalkit.scoring.figure_text import interval_text, number_text
 
@@ -64,7 +64,8 @@ class _Line:
     on_frontier: bool
     flags: int
     facts: tuple[tuple[str, str], ...]
-    command: str
+    command: str | None
+    beside: tuple[str, ...]
     cells: tuple[_Cell, ...]
 
 
@@ -87,42 +88,28 @@ def render(
     data: Mapping[str, str] | None = None,
 ) -> str:
     """The page. Raises ConfigError for a template of one's own that is wrong."""
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        loader=FileSystemLoader([project.root / "reports", project.bundled / "reports"]),
-        keep_trailing_newline=True,
-    )
+    templates = Templates(project)
     own = _own_numbers(board)
-    try:
-        style = _files(environment, STYLES)
-        script = _files(environment, SCRIPTS)
-        return environment.get_template(PAGE).render(
-            board=board,
-            title=title,
-            version=version,
-            policy=_policy(style, script),
-            style=Markup(style),  # noqa: S704 - ours, or the project's own
-            script=Markup(script),  # noqa: S704
-            trials=sum(row.trials for row in board.rows),
-            unscored=sum(row.unscored for row in board.rows),
-            suites=sorted(board.suites.items()),
-            views=[View("table", "Leaderboard"), *views],
-            columns=[*map(_column, board.headings), *own],
-            rows=[_line(row, board, own) for row in board.rows],
-            run_names=[name for name, _ in board.runs],
-            blocks=[Block(name, text) for name, text in (data or {}).items()],
-        )
-    except TemplateError as error:
-        place = f"reports/{getattr(error, 'name', None) or PAGE}:{getattr(error, 'lineno', None) or 1}"
-        raise ConfigError(
-            f"the template is wrong: {error}", where=place, hint="Repair it, or remove it."
-        ) from error
-
-
-def _files(environment: Environment, names: Sequence[str]) -> str:
-    assert environment.loader is not None
-    return "\n".join(environment.loader.get_source(environment, name)[0] for name in names)
+    style, script = templates.together(STYLES), templates.together(SCRIPTS)
+    return templates.filled(
+        PAGE,
+        {
+            "board": board,
+            "title": name(title),
+            "version": version,
+            "policy": _policy(style, script),
+            "style": Markup(style),  # noqa: S704 - ours, or the project's own
+            "script": Markup(script),  # noqa: S704
+            "trials": sum(row.trials for row in board.rows),
+            "unscored": sum(row.unscored for row in board.rows),
+            "suites": sorted(board.suites.items()),
+            "views": [View("table", "Leaderboard"), *views],
+            "columns": [*map(_column, board.headings), *own],
+            "rows": [_line(row, board, own) for row in board.rows],
+            "run_names": [name(run_name) for run_name, _ in board.runs],
+            "blocks": [Block(key, text) for key, text in (data or {}).items()],
+        },
+    )
 
 
 def _policy(style: str, script: str) -> str:
@@ -150,11 +137,30 @@ def _own_numbers(board: Board) -> tuple[_Column, ...]:
     """Columns of the trials' own numbers."""
     rows = board.rows
     priced, some_unscored = any(row.usd_per_pass for row in rows), any(row.unscored for row in rows)
-    price = "Price of all trials over how many passed. Unknown where any price is."
+    price = "Price of all trials without faults over how many passed. Unknown where any price is."
     return (
-        _Column("tokens", "output tokens", "Of a trial, on average, thinking included.", "lower", shown=True),
+        _Column(
+            "tokens",
+            "output tokens",
+            "Of a trial without faults, on average, thinking included.",
+            "lower",
+            shown=True,
+        ),
         _Column("usd_per_pass", "cost per pass", price, "lower", shown=priced),
-        _Column("seconds", "median seconds", "Median time of the agent in a trial.", "lower", shown=True),
+        _Column(
+            "seconds",
+            "median seconds",
+            "Median time of the agent in a trial without faults.",
+            "lower",
+            shown=True,
+        ),
+        _Column(
+            "tasks",
+            "tasks",
+            "How many tasks the agent tried without faults.",
+            "neither",
+            shown=not board.same_tasks,
+        ),
         _Column(
             "unscored",
             "unscored",
@@ -167,15 +173,8 @@ def _own_numbers(board: Board) -> tuple[_Column, ...]:
 
 
 def _line(row: Row, board: Board, own: Sequence[_Column]) -> _Line:
-    cells = [_cell(heading, row) for heading in board.headings]
-    numbers = {
-        "tokens": row.mean_tokens,
-        "usd_per_pass": row.usd_per_pass,
-        "seconds": row.median_s,
-        "unscored": row.unscored,
-        "trials": row.trials,
-    }
-    cells += [_plain(column, numbers[column.key], row) for column in own]
+    cells = [_cell(heading, row, board) for heading in board.headings]
+    cells += [_plain(column, row, board) for column in own]
     best, worst = row.rank.best, row.rank.worst
     known = success(row) is not None
     settings = row.entrant.settings
@@ -189,17 +188,32 @@ def _line(row: Row, board: Board, own: Sequence[_Column]) -> _Line:
         on_frontier=row.on_frontier,
         flags=row.flags,
         facts=(("run", row.entrant.run), *facts),
-        command=row.entrant.command,
+        command=row.entrant.command.text,
+        beside=row.entrant.command.beside,
         cells=tuple(cells),
     )
 
 
-def _cell(heading: Heading, row: Row) -> _Cell:
+def _number(row: Row, key: str) -> float | None:
+    """Of the trials' own numbers."""
+    return {
+        "tokens": row.mean_tokens,
+        "usd_per_pass": row.usd_per_pass,
+        "seconds": row.median_s,
+        "tasks": row.tasks,
+        "unscored": row.unscored,
+        "trials": row.trials,
+    }[key]
+
+
+def _cell(heading: Heading, row: Row, board: Board) -> _Cell:
     found = row.cells.get(heading.key)
     if found is None or found.value is None:
-        return _Cell("-", "", "no value", None, Markup(), heading.shown)
+        why = "no value: the run is not scored" if row.entrant.run in board.unscored_runs else "no value"
+        return _Cell("-", "", why, None, Markup(), heading.shown)
+    column = [own.cells.get(heading.key) for own in board.rows]  # all of it have as many decimals
     return _Cell(
-        text=number_text(found.value, found.low, found.high),
+        text=number_text(found.value, *(own.value for own in column if own is not None)),
         value=repr(found.value),
         tip=_interval_tip(found),
         link=_link(row, heading.arm),
@@ -213,11 +227,14 @@ def _interval_tip(found: Estimate) -> str:
     return f"{told}, of {found.n} task{'s' if found.n != 1 else ''} and {found.trials} trials"
 
 
-def _plain(column: _Column, value: float | None, row: Row) -> _Cell:
+def _plain(column: _Column, row: Row, board: Board) -> _Cell:
+    value = _number(row, column.key)
     if value is None:
         return _Cell("-", "", "unknown", None, Markup(), column.shown)
-    link = _link(row, None, status="unscored") if column.key == "unscored" and value else _link(row, None)
-    text = f"{value:,}" if isinstance(value, int) else number_text(value)
+    arm = None if column.key in ("trials", "unscored") else "clean"
+    link = _link(row, arm, **({"status": "unscored"} if column.key == "unscored" and value else {}))
+    beside = (_number(own, column.key) for own in board.rows)
+    text = f"{value:,}" if isinstance(value, int) else number_text(value, *beside)
     return _Cell(text, repr(value), column.tip, link, Markup(), column.shown)
 
 

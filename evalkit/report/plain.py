@@ -16,15 +16,18 @@ _FORMULA = re.compile(r"[=+\-@\t\r]")
 
 
 def as_markdown(board: Board) -> str:
-    """The table as it is shown at first, with intervals. Names cannot become markup."""
+    """The table as it is shown at first, with intervals, and the notes. Names cannot become markup."""
     shown = [heading for heading in board.headings if heading.shown]
-    head = ["rank", "agent", *(heading.label for heading in shown), "output tokens", "trials", "unscored"]
+    head = ["rank", "agent", *(heading.label for heading in shown)]
+    head += [*([] if board.same_tasks else ["tasks"]), "output tokens", "trials", "unscored"]
     lines = [_line(head), f"|{' --- |' * len(head)}"]
     for row in board.rows:
         cells = [_rank(row), row.entrant.name, *(_interval(heading, row) for heading in shown)]
         tokens = "-" if row.mean_tokens is None else f"{row.mean_tokens:,.0f}"
-        lines.append(_line([*cells, tokens, str(row.trials), str(row.unscored)]))
-    return "\n".join(lines) + "\n"
+        more = [] if board.same_tasks else [str(row.tasks)]
+        lines.append(_line([*cells, *more, tokens, str(row.trials), str(row.unscored)]))
+    notes = [f"\n> {_text_of(note)}" for note in board.notes]
+    return "\n".join([*lines, *notes]) + "\n"
 
 
 def as_csv(board: Board) -> str:
@@ -36,7 +39,7 @@ def as_csv(board: Board) -> str:
     writer = csv.writer(out)
     keys = [heading.key for heading in board.headings]
     parts = [f"{key}{part}" for key in keys for part in ("", ".low", ".high", ".n")]
-    own = ("output_tokens", "usd_per_pass", "median_s", "trials", "unscored")
+    own = ("output_tokens", "usd_per_pass", "median_s", "tasks", "trials", "unscored")
     writer.writerow(["rank_best", "rank_worst", "agent", "run", *parts, *own])
     for row in board.rows:
         found = [row.cells.get(key) for key in keys]
@@ -45,7 +48,7 @@ def as_csv(board: Board) -> str:
             for one in found
             for value in ((None,) * 4 if one is None else (one.value, one.low, one.high, one.n))
         ]
-        plain = [row.mean_tokens, row.usd_per_pass, row.median_s, row.trials, row.unscored]
+        plain = [row.mean_tokens, row.usd_per_pass, row.median_s, row.tasks, row.trials, row.unscored]
         names = [_text(row.entrant.name), _text(row.entrant.run)]
         writer.writerow([row.rank.best, row.rank.worst, *names, *numbers, *plain])
     return out.getvalue()
@@ -62,7 +65,11 @@ def _interval(heading: Heading, row: Row) -> str:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_MARKS.sub(r"\\\1", " ".join(cell.split())) for cell in cells) + " |"
+    return "| " + " | ".join(map(_text_of, cells)) + " |"
+
+
+def _text_of(text: str) -> str:
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))
 
 
 def _text(name: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from evalkit.report.block import blocks, compact_json
 from evalkit.report.listed_trial import ListedTrial, Note, index_columns, listed_trials
-from evalkit.report.trial_json import trial_json
+from evalkit.report.trial_json import has_lost_steps, trial_json
 from evalkit.scoring.facts import Facts
 from evalkit.scoring.scored_trials import ScoredTrials
 from evalkit.scoring.trial import Trial
@@ -38,6 +38,8 @@ class Trajectories:
     """Of trials with their steps, each a base64 text; none where they are in files."""
     left_out: Mapping[Note, int] = field(default_factory=dict[Note, int])
     """How many have no steps in the page, by what is notable about them."""
+    lost: int = 0
+    """How many are in the page without steps, as these are missing in the record."""
 
     @property
     def trials(self) -> int:
@@ -45,7 +47,7 @@ class Trajectories:
 
     @property
     def with_steps(self) -> int:
-        return self.trials - sum(self.left_out.values())
+        return self.trials - sum(self.left_out.values()) - self.lost
 
 
 def chosen(runs: Runs, scored: ScoredTrials, *, most_bytes: int = MOST_BYTES) -> Trajectories:
@@ -56,7 +58,8 @@ def chosen(runs: Runs, scored: ScoredTrials, *, most_bytes: int = MOST_BYTES) ->
     """
     listed = listed_trials(runs, scored)
     best = _Best(2 * most_bytes)  # how well they compress together is known only when they are put together
-    for place, text in _encoded(runs, listed, wanted=best.may_take):
+    lost: set[int] = set()
+    for place, text in _encoded(runs, listed, lost, wanted=best.may_take):
         best.offer(listed[place], text)
     packed, size = _packed(best)
     while size > most_bytes:
@@ -68,7 +71,10 @@ def chosen(runs: Runs, scored: ScoredTrials, *, most_bytes: int = MOST_BYTES) ->
             shards[place] = number
     left_out = Counter[Note](one.note for one in listed if shards[one.place] is None)
     return Trajectories(
-        index=index_columns(listed, shards, runs), blocks=tuple(text for _, text in packed), left_out=left_out
+        index=index_columns(listed, shards, runs, lost),
+        blocks=tuple(text for _, text in packed),
+        left_out=left_out,
+        lost=sum(shards[place] is not None for place in lost),
     )
 
 
@@ -82,7 +88,8 @@ def write_shards(folder: Path, runs: Runs, scored: ScoredTrials) -> Trajectories
     target.mkdir(parents=True, exist_ok=True)
     listed = listed_trials(runs, scored)
     shards: list[int | None] = [None] * len(listed)
-    for number, (places, text) in enumerate(blocks(_encoded(runs, listed, wanted=lambda _: True))):
+    lost: set[int] = set()
+    for number, (places, text) in enumerate(blocks(_encoded(runs, listed, lost, wanted=lambda _: True))):
         (target / shard_name(number)).write_text(f'evalkit.shard({number}, "{text}");\n', encoding="ascii")
         for place in places:
             shards[place] = number
@@ -90,7 +97,7 @@ def write_shards(folder: Path, runs: Runs, scored: ScoredTrials) -> Trajectories
     for path in target.glob("*.js"):
         if path.stem.isdecimal() and path.name not in held:
             path.unlink()
-    return Trajectories(index=index_columns(listed, shards, runs))
+    return Trajectories(index=index_columns(listed, shards, runs, lost), lost=len(lost))
 
 
 def shard_name(number: int) -> str:
@@ -98,9 +105,12 @@ def shard_name(number: int) -> str:
 
 
 def _encoded(
-    runs: Runs, listed: Sequence[ListedTrial], *, wanted: Callable[[ListedTrial], bool]
+    runs: Runs, listed: Sequence[ListedTrial], lost: set[int], *, wanted: Callable[[ListedTrial], bool]
 ) -> Iterator[tuple[int, bytes]]:
-    """The JSON of each wanted trial with its place, run after run in the order of ids."""
+    """The JSON of each wanted trial with its place, run after run in the order of ids.
+
+    The places of trials whose steps are missing in the record are added to `lost`, of all trials.
+    """
     own: list[dict[str, ListedTrial]] = [{} for _ in runs]
     for one in listed:
         own[one.run][one.trial_id] = one
@@ -108,6 +118,8 @@ def _encoded(
         facts, scores = Facts(run.manifest), run.scores_by_trial()
         for row, steps, effects in run.iter_whole():
             one = of_run[row.trial_id]
+            if has_lost_steps(row, len(steps)):
+                lost.add(one.place)
             if wanted(one):
                 trial = Trial(row, steps, effects, task=facts.of(row.suite, row.task_id))
                 encoded = trial_json(

@@ -52,10 +52,16 @@ def trial_json(
         "faults": {"planned": row.faults_planned, "fired": row.faults_fired},
         "replaced": row.replaced_chars or None,
         "count": len(trial.steps),
+        "lost": has_lost_steps(row, len(trial.steps)),
         "steps": step_columns(trial.steps),
         "lanes": [lane.as_json() for lane in lanes(trial)],
         "scores": _scores(scores),
     }
+
+
+def has_lost_steps(row: TrialRow, steps: int) -> bool:
+    """Whether the trial's row says that it acted, and its record has no step of it."""
+    return not steps and bool(row.model_calls or row.tool_calls or row.output_tokens)
 
 
 def _by_name(values: Mapping[str, object] | None) -> list[list[object]] | None:

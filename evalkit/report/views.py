@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from evalkit.report.board import Board
+from evalkit.report.charts.absent import no_cost, no_groups, no_recovery, no_tasks
 from evalkit.report.charts.groups import groups
 from evalkit.report.charts.heatmap import heatmap
 from evalkit.report.charts.recovery import recovery
@@ -17,18 +18,20 @@ from evalkit.report.trajectories import Trajectories
 
 
 def chart_views(board: Board) -> tuple[View, ...]:
-    """Those that are drawn; each says so where there is nothing to draw."""
+    """Those that are drawn; each says why where there is nothing to draw."""
+    kept, put_right = retention(board), recovery(board)
     cost = "price" if board.cost == "USD" else "tokens"
     return (
         View(
             "cost",
             "Cost",
             _view(
-                f"Success against {cost} and against time. Bars: where success may lie for further tasks (95 %). "
+                f"Success against {cost} and against time, all without faults. Bars: where success may lie for "
+                "further tasks (95 %). "
                 "On the frontier nobody else succeeds as often for less.",
                 scatter(board),
                 scatter(board, over="seconds"),
-                nothing="Neither costs nor times are known.",
+                nothing=no_cost(board),
             ),
         ),
         View(
@@ -37,17 +40,17 @@ def chart_views(board: Board) -> tuple[View, ...]:
             _view(
                 "How often each agent passed each task without faults, the easiest first.",
                 heatmap(board),
-                nothing="Nothing is scored.",
+                nothing=no_tasks(board),
             ),
         ),
         View(
             "recovery",
             "Recovery",
             _view(
-                "Success with and without injected faults, and how long failures took to be put right.",
-                retention(board),
-                recovery(board),
-                nothing="No faults were injected, and nothing failed that could be put right.",
+                _recovery_about(kept, put_right),
+                kept,
+                put_right,
+                nothing=no_recovery(board),
             ),
         ),
         View(
@@ -57,10 +60,20 @@ def chart_views(board: Board) -> tuple[View, ...]:
                 "Success by skill and by difficulty, where at least two tasks tell.",
                 groups(board, by="skill"),
                 groups(board, by="difficulty"),
-                nothing="No group has two tasks.",
+                nothing=no_groups(board),
             ),
         ),
     )
+
+
+def _recovery_about(kept: Markup, put_right: Markup) -> str:
+    """Of what is drawn, and no more."""
+    parts = [
+        *(["success with and without injected faults"] if kept else []),
+        *(["how long failures took to be put right"] if put_right else []),
+    ]
+    told = ", and ".join(parts) or "success under faults, and how soon failures are put right"
+    return f"{told[:1].upper()}{told[1:]}."
 
 
 def _view(about: str, *charts: Markup | str, nothing: str) -> Markup:
@@ -77,7 +90,8 @@ def _boxes(charts: list[Markup | str]) -> Iterator[Markup]:
 def trial_views(found: Trajectories) -> tuple[View, ...]:
     """The list of all trials, and one of them step by step; both are drawn by the script."""
     left = ", ".join(f"{count:,} {note}" for note, count in found.left_out.items() if count)
-    told = f"Of {found.trials:,} trials {found.with_steps:,} are here with every step" + (
+    lost = f"; of {found.lost:,} the steps are missing in the record" if found.lost else ""
+    told = f"Of {found.trials:,} trials {found.with_steps:,} are here with every step{lost}" + (
         f"; left out to keep the file small: {left}. All are in a folder: evalkit report RUN --out DIR"
         if left
         else ""

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from evalkit.measures.waited import parse
 from evalkit.scoring.metric import Curve
+from evalkit.trajectory.printable import cut
 
 OUTCOMES = ("passed", "failed")
+_MOST = 200
+"""Characters of what a score says that are repeated: a label may be megabytes long."""
 
 
 def curve_problem(kind: Curve, value: float | None, label: str | None) -> str | None:
@@ -20,7 +23,7 @@ def _of_times(value: float | None, label: str | None) -> Iterator[str]:
     try:
         times = parse(label or "")
     except ValueError as error:
-        yield f"the label {label!r} says no times, as survival needs: {error}"
+        yield f"the label {_told(label)} says no times, as survival needs: {cut(str(error), _MOST)}"
     else:
         if value is not None and not times:
             yield "the label says no times, as survival needs"
@@ -33,7 +36,7 @@ def _of_value(kind: Curve, value: float | None, label: str | None) -> Iterator[s
         if not 0 <= value <= 1:
             yield f"{value:g} is no confidence from 0 to 1, as calibration needs"
         if label not in OUTCOMES:
-            yield f"the label {label!r} is neither passed nor failed, as calibration needs"
+            yield f"the label {_told(label)} is neither passed nor failed, as calibration needs"
     elif kind == "similarity":
         if label is None:
             yield "the label is no sequence of words, as similarity needs"
@@ -42,3 +45,9 @@ def _of_value(kind: Curve, value: float | None, label: str | None) -> Iterator[s
             yield f"{value:g} is neither 0 nor 1, as {kind} needs"
         if kind == "maj@k" and label is None:
             yield "the label is no answer, as maj@k needs"
+
+
+def _told(label: str | None) -> str:
+    if label is None or len(label) <= _MOST:
+        return repr(label)
+    return f"{label[:_MOST]!r}... ({len(label) - _MOST:,} more characters)"

@@ -62,10 +62,12 @@ def _moved(ours: Means, theirs: Means, units: Sequence[Unit]) -> Numbers:
 def frontier(points: Mapping[str, tuple[float | None, float | None]]) -> frozenset[str]:
     """Who is on the Pareto frontier of (cost, success): nobody else costs no more and succeeds no less, and differs.
 
-    Points of which either is unknown are on none.
+    Points of which either is unknown are on none, nor is who never succeeds: nothing is bought, however cheaply.
     """
     known = {
-        name: (cost, won) for name, (cost, won) in points.items() if cost is not None and won is not None
+        name: (cost, won)
+        for name, (cost, won) in points.items()
+        if cost is not None and won is not None and won > 0
     }
     return frozenset(
         name

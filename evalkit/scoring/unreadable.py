@@ -14,7 +14,10 @@ from evalkit.scoring.curve_score import curve_problem
 from evalkit.scoring.judge import curves_of
 from evalkit.scoring.metric import Curve, Metric
 from evalkit.scoring.scored_trials import Column, ScoredTrials
+from evalkit.trajectory.printable import cut
 
+_MOST = 200
+"""Characters of a name, which anybody may have written."""
 LARGEST = 1e100
 """Squares of larger values cannot be added up."""
 LARGEST_LOG = 700.0
@@ -37,8 +40,8 @@ class Unreadable:
 
     def __str__(self) -> str:
         return (
-            f"{self.metric} of {self.scorer} cannot be read: {self.scores} of {self.known} stored scores are none "
-            f"that it can have, such as that of {self.trial_id}: {self.problem}"
+            f"{cut(self.metric, _MOST)} of {cut(self.scorer, _MOST)} cannot be read: {self.scores} of {self.known} "
+            f"stored scores are none that it can have, such as that of {cut(self.trial_id, _MOST)}: {self.problem}"
         )
 
 

@@ -15,12 +15,12 @@ from evalkit.trajectory.layout import manifest_file
 TEMPORARY = ".tmp"
 """How the names of unfinished files end. They also begin with a dot."""
 
-_NO_ROOM = {
+NO_ROOM = {
     errno.ENOSPC: "Free some space on that disk",
     errno.EDQUOT: "Free some of your quota",
     errno.EFBIG: "Allow larger files there",
 }
-_NOT_OURS = {
+NOT_OURS = {
     errno.EROFS: "That place is read-only",
     errno.EACCES: "That place is not yours to write",
     errno.EPERM: "That place is not yours to write",
@@ -47,15 +47,15 @@ def not_written(run: Path, error: OSError, *, verb: str = "resume") -> UsageErro
 
 def _hint(run: Path, number: int, verb: str) -> str:
     begun = manifest_file(run).is_file()
-    if number in _NO_ROOM:
-        return f"{_NO_ROOM[number]}, then {f'go on with: evalkit {verb} {run}' if begun else 'start the run again.'}"
-    if number in _NOT_OURS:
+    if number in NO_ROOM:
+        return f"{NO_ROOM[number]}, then {f'go on with: evalkit {verb} {run}' if begun else 'start the run again.'}"
+    if number in NOT_OURS:
         do = (
             f"when it can be written again: evalkit {verb} {run}"
             if begun
             else "choose another one with --out."
         )
-        return f"{_NOT_OURS[number]}; {do}"
+        return f"{NOT_OURS[number]}; {do}"
     return "Nothing was left half-written."
 
 

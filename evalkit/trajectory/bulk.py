@@ -28,11 +28,12 @@ from evalkit.trajectory.schema import STEPS, TRIALS
 from evalkit.trajectory.step import Act, Event, Prompt, Step, Think
 from evalkit.trajectory.trial import Trial
 
-PIECE_CHARACTERS = 64 * 1024 * 1024
-PIECE_STEPS = 100_000
-_GROUP_BYTES = 4 * 1024 * 1024
+PIECE_CHARACTERS = 16 * 1024 * 1024
+PIECE_STEPS = 20_000
+_GROUP_BYTES = 512 * 1024
 """Of a piece, one row group at a time is in memory while all are merged."""
-_STEPS_AT_ONCE = 4000
+_LARGE_GROUP_BYTES = 16 * 1024 * 1024
+_STEPS_AT_ONCE = 1000
 _TRIALS_AT_ONCE = 1000
 
 
@@ -69,8 +70,10 @@ class BulkTrials:
         else:
             steps, trials = self._sorted_steps(), self._sorted_trials()
         # The trials last: they are what makes the steps count.
-        write_parquet(self._run / "steps" / name, STEPS, steps, supersedes=stands_for)
-        write_parquet(self._run / "trials" / name, TRIALS, trials, supersedes=stands_for)
+        for table, schema, rows in (("steps", STEPS, steps), ("trials", TRIALS, trials)):
+            write_parquet(
+                self._run / table / name, schema, rows, group_bytes=_LARGE_GROUP_BYTES, supersedes=stands_for
+            )
         for pair in self._pieces:
             for piece in pair:
                 piece.unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from evalkit.trajectory.bounds import check_aware
 from evalkit.trajectory.redaction import redact
 from evalkit.trajectory.schema import SCHEMA_VERSION, refuse_newer
 
+_REPAIR = "Restore the file from a copy, or run again: without it the run's trials cannot be read."
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 
@@ -89,20 +90,22 @@ class RunManifest:
         try:
             fields: object = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise ConfigError(f"not JSON: {error}", where=where) from error
+            raise ConfigError(f"not JSON: {error}", where=where, hint=_REPAIR) from error
         if not isinstance(fields, dict):
-            raise ConfigError("not the description of a run: no JSON object", where=where)
+            raise ConfigError("not the description of a run: no JSON object", where=where, hint=_REPAIR)
         values = cast("dict[str, Any]", fields)
         version = values.get("schema_version")
         if not isinstance(version, int):
-            raise ConfigError("not the description of a run: it says no schema_version", where=where)
+            raise ConfigError(
+                "not the description of a run: it says no schema_version", where=where, hint=_REPAIR
+            )
         refuse_newer(version, where)
         try:
             return _manifest(values)
         except KeyError as error:
-            raise ConfigError(f"{error.args[0]} is missing", where=where) from error
+            raise ConfigError(f"{error.args[0]} is missing", where=where, hint=_REPAIR) from error
         except (TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(f"not the description of a run: {error}", where=where) from error
+            raise ConfigError(f"not the description of a run: {error}", where=where, hint=_REPAIR) from error
 
 
 def _manifest(values: Mapping[str, Any]) -> RunManifest:

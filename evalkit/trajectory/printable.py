@@ -20,3 +20,8 @@ def _escape(found: re.Match[str]) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def cut(text: str, most: int = 500) -> str:
+    """The text, at most so many characters of it, and how many more there are."""
+    return text if len(text) <= most else f"{text[:most]}... ({len(text) - most:,} more characters)"

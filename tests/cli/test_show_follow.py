@@ -240,3 +240,11 @@ def test_a_real_run_is_followed_to_its_scores(folder, follower, local_support):
         assert running.wait(timeout=60) == 0
     assert "fix-off-by-one" in err + out
     assert "success" in out
+
+
+def test_following_and_sorting_failures_are_two_things_and_each_is_named(command, made_run, folder):
+    run = str(made_run(folder / "done", lambda task, epoch: {}, tasks=1, epochs=1, scorers=()))
+    said = command("show", run, "--follow", "--failures")
+    assert said.code == 2
+    assert "whole run" not in said.err
+    assert "--follow --status failed,unscored" in said.err

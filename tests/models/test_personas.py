@@ -214,10 +214,10 @@ def test_thoughts_are_the_reasoning(name):
     assert (reply.reasoning, reply.text) == ("look", "")
 
 
-def test_only_naive_plays_the_careless_solution():
+def test_who_plays_another_solution_than_the_tasks_own():
     assert {
         persona.name: persona.solutions for persona in PERSONAS if persona.solutions != ("solve.sh",)
-    } == {"naive": ("naive.sh", "solve.sh")}
+    } == {"naive": ("naive.sh", "solve.sh"), "trespasser": ("trespass.sh", "solve.sh")}
 
 
 @given(st.text())

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from evalkit.errors import NotComparable
+from evalkit.errors import NotComparable, UsageError
 from evalkit.report.board import make_board, success
+from evalkit.report.distinct import distinct
 from evalkit.report.plain import as_csv, as_markdown
+from evalkit.report.shown_text import name as shown_name
 from evalkit.scoring.metric import Metric
 from evalkit.scoring.scored_trials import Column, ScoredTrials, read_scored
 from evalkit.scoring.summary import summarise
-from evalkit.trajectory.manifest import RunManifest, SuiteEntry
+from evalkit.trajectory.manifest import PlannedRow, RunManifest, SuiteEntry
 from evalkit.trajectory.reader import load
 from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.score_files import write_scores
@@ -31,24 +36,40 @@ DECLARED = {
 def recorded(tmp_path):
     """A run: by agent, what it passed of each task, by number; with more columns of all trials."""
 
-    def make(name: str, agents, *, digest: str | None = "d1", suite: str = "s", **columns):
+    def make(
+        name: str,
+        agents,
+        *,
+        digest: str | None = "d1",
+        suite: str = "s",
+        planned=(),
+        scored: bool = True,
+        first: int = 0,
+        variants=("clean",),
+        **columns,
+    ):
         path = tmp_path / name
         suites = (SuiteEntry(name=suite, digest=digest, source="suites/s"),)
-        about = RunManifest(run_id=name, created_at=NOON, suites=suites)
+        about = RunManifest(run_id=name, created_at=NOON, suites=suites, planned=tuple(planned))
         rows = []
         with RunWriter.create(path, about) as writer:
             for agent, outcomes in agents.items():
-                for task, passed in enumerate(outcomes):
+                for (task, passed), variant in itertools.product(enumerate(outcomes, first), variants):
+                    own = {
+                        key: value[variant] if isinstance(value, dict) else value
+                        for key, value in columns.items()
+                    }
                     trial = Trial(
                         run_id=name,
-                        trial_id=f"{agent}.t{task:02}".replace("/", "-"),
+                        trial_id=f"{agent}.t{task:02}.{variant}".replace("/", "-"),
+                        variant=variant,
                         suite=suite,
                         suite_digest=digest,
                         task_id=f"t{task:02}",
                         epoch=1,
                         agent=agent,
                         status="unscored" if passed is None else "passed" if passed else "failed",
-                        **{"output_tokens": 100, "agent_s": 2.0, "model": "m", **columns},
+                        **{"output_tokens": 100, "agent_s": 2.0, "model": "m", **own},
                     )
                     writer.commit(trial, ())
                     value = None if passed is None else float(passed)
@@ -63,7 +84,8 @@ def recorded(tmp_path):
                         )
                     )
             writer.finish()
-        write_scores(Path(path), rows)
+        if scored:
+            write_scores(Path(path), rows)
         return name, load(str(path))
 
     return make
@@ -140,3 +162,132 @@ def test_tampering_flags_a_row_and_is_counted(recorded):
     told = {**scored.columns, ("tampering", "tamper_confirmed"): Column(np.array(values))}
     found = make_board([(name, run)], [ScoredTrials(scored.trials, told, scored.scored_by)], DECLARED)
     assert {row.entrant.name: row.flags for row in found.rows} == {"a": 2, "b": 0}
+
+
+def planned(tasks: int, *agents: str) -> list[PlannedRow]:
+    return [
+        PlannedRow(suite="s", task_id=f"t{task:02}", epoch=1, agent=agent)
+        for task in range(tasks)
+        for agent in agents
+    ]
+
+
+def test_a_run_that_was_cut_short_says_how_many_trials_have_no_row(recorded):
+    (note,) = board(recorded("r", {"a": [1, 0], "b": [1, 0]}, planned=planned(5, "a", "b"))).notes
+    assert note.startswith(
+        "6 of 10 planned trials of r have no row, and no number counts them: the run was cut short"
+    )
+    assert "evalkit resume" in note
+
+
+def test_a_whole_run_has_no_notes(recorded):
+    assert board(recorded("r", {"a": [1, 0]}, planned=planned(2, "a"))).notes == ()
+
+
+def test_agents_with_different_tasks_have_their_number_of_tasks_beside_them(recorded):
+    found = board(recorded("r", {"a": [1, 0, 1, 1, 1], "b": [1, 0]}))
+    assert [row.tasks for row in found.rows] == [5, 2]
+    assert "2 of 5 tasks are common to all" in found.notes[0]
+    assert "| rank | agent | success | tasks |" in as_markdown(found)
+    assert "> The agents have different tasks" in as_markdown(found)
+
+
+def test_a_run_without_trials_is_refused(recorded):
+    with pytest.raises(UsageError, match="r2: the run has no trials of 2 planned"):
+        board(recorded("r1", {"a": [1]}), recorded("r2", {}, planned=planned(2, "a")))
+
+
+def test_agents_of_two_runs_that_share_no_task_share_no_table(recorded):
+    with pytest.raises(NotComparable, match="a of r1 and b of r2 have no task in common"):
+        board(recorded("r1", {"a": [1, 1]}), recorded("r2", {"b": [1, 1]}, first=2))
+
+
+def test_runs_that_share_some_tasks_say_how_many(recorded):
+    found = board(recorded("r1", {"a": [1, 1]}), recorded("r2", {"b": [1, 1]}, first=1))
+    assert "1 of 3 tasks are common to all" in found.notes[0]
+    assert not found.same_tasks  # though each has two
+
+
+def test_a_suite_with_a_digest_that_is_no_text_is_no_crash(recorded):
+    name, run = recorded("r", {"a": [1]})
+    run.manifest = replace(run.manifest, suites=(SuiteEntry(name="s", digest=5),))
+    assert board((name, run)).suites == {"s": "5"}
+
+
+def test_a_run_that_is_not_scored_says_so_and_shows_what_its_graders_said(recorded):
+    found = board(recorded("r1", {"a": [1, 0]}), recorded("my run", {"b": [1, 1]}, scored=False))
+    assert found.notes[0].startswith("my run is not scored")
+    assert found.notes[0].endswith("evalkit score 'my run'")
+    assert found.unscored_runs == {"my run"}
+    assert [heading.key for heading in found.headings if heading.shown] == ["success.clean", "pass^1.clean"]
+
+
+def test_what_stands_beside_success_is_of_the_same_arm(recorded):
+    """Giving up under faults is cheap, and buys no success."""
+    run = recorded(
+        "r",
+        {"a": [1, 1]},
+        variants=("clean", "slow"),
+        output_tokens={"clean": 100, "slow": 1},
+        agent_s={"clean": 2.0, "slow": 0.1},
+        cost_usd={"clean": 0.5, "slow": 0.0},
+    )
+    row = board(run).rows[0]
+    assert (row.mean_tokens, row.median_s, row.mean_usd, row.usd_per_pass) == (100, 2.0, 0.5, 0.5)
+    assert (row.trials, row.tasks) == (4, 2)
+
+
+def test_who_never_succeeds_is_not_on_the_frontier(recorded):
+    found = board(recorded("r", {"a": [0, 0]}), recorded("q", {"b": [1, 1]}, output_tokens=900))
+    assert {row.entrant.name: row.on_frontier for row in found.rows} == {"a": False, "b": True}
+
+
+def test_a_run_under_several_names_and_its_copies_count_once(recorded, tmp_path):
+    _, run = recorded("r", {"a": [1]})
+    shutil.copytree(run.path, tmp_path / "copy")
+    (tmp_path / "link").symlink_to(run.path)
+    other = recorded("other", {"a": [1]})
+    named = [
+        ("r", run),
+        ("link", load(str(tmp_path / "link"))),
+        other,
+        ("copy", load(str(tmp_path / "copy"))),
+    ]
+    kept, notes = distinct(named)
+    assert [name for name, _ in kept] == ["r", "other"]
+    assert notes == (
+        "link is the run r under another name, and counts once.",
+        "copy is a copy of r (both are the run r), and is left out.",
+    )
+
+
+HOSTILE = "\u202ereorient\x1b[31m"
+
+
+def test_names_and_facts_are_shown_with_escapes_everywhere(recorded):
+    found = board(recorded("r", {HOSTILE: [1, 0, 1]}, model_served=HOSTILE, agent_loop="\x1b\x07"))
+    told = [
+        as_markdown(found),
+        as_csv(found),
+        repr(found.rows[0].entrant.settings),
+        found.rows[0].entrant.name,
+    ]
+    assert not [text for text in told if "\u202e" in text or "\x1b" in text or "\x07" in text]
+    assert found.rows[0].entrant.name == r"\u202ereorient\x1b[31m"
+
+
+def test_a_long_name_stays_itself_so_that_links_find_its_trials(recorded):
+    """As names in the list of trials are made of the board's."""
+    name = board(recorded("r", {"x\u202e" * 200: [1], "x\u202e" * 200 + "b": [1]})).rows[0].entrant.name
+    assert len(name) <= 300
+    assert shown_name(name) == name
+
+
+def test_agents_whose_names_differ_only_at_their_ends_have_rows_of_their_own(recorded):
+    found = board(recorded("r", {"x" * 400 + end: [1] for end in "ab"}))
+    assert len({row.entrant.name for row in found.rows}) == 2
+
+
+def test_facts_of_any_length_are_cut_and_say_so(recorded):
+    settings = board(recorded("r", {"a": [1]}, model_served="x" * 2_000_000)).rows[0].entrant.settings
+    assert settings["model_served"] == "x" * 500 + "... (1,999,500 more characters)"

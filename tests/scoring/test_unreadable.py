@@ -102,3 +102,10 @@ def test_numbers_of_a_curve_are_wanted_by_their_own_names(curve, name) -> None:
     metric = Metric(name="m", meaning="x", aggregation="curve", curve=curve)
     assert Quantity("x", "m", metric).may_give(name)
     assert not Quantity("x", "m", metric).may_give(f"{name}x")
+
+
+@pytest.mark.parametrize("label", ["x" * 2_000_000, "1, " * 700_000 + "x" * 9])
+def test_a_label_of_any_length_is_told_in_a_line(label) -> None:
+    _, (unreadable,) = readable(trials(1, labels=[label]), {"x": [TIMES]})
+    assert len(str(unreadable)) < 1000
+    assert "more characters)" in str(unreadable)

@@ -86,5 +86,6 @@ def test_a_newer_version_is_refused():
     ],
 )
 def test_what_is_no_manifest_is_refused_in_one_sentence(text, says):
-    with pytest.raises(ConfigError, match=says):
+    with pytest.raises(ConfigError, match=says) as refused:
         RunManifest.from_json(text)
+    assert "Restore the file" in (refused.value.hint or "")

@@ -46,7 +46,7 @@ def decode_many(text: str) -> Iterator[object]:
 
 def is_object(value: object) -> TypeGuard[Mapping[str, object]]:
     """Whether a value is a JSON object."""
-    return isinstance(value, Mapping)
+    return isinstance(value, dict) or isinstance(value, Mapping)  # noqa: SIM101 - the first is the quick one
 
 
 def is_list(value: object) -> TypeGuard[list[object]]:

@@ -9,9 +9,21 @@ from markupsafe import Markup
 
 from evalkit.report.board import Board
 from evalkit.report.charts.axis import Axis, share_axis
+from evalkit.report.charts.linked import linked
 from evalkit.report.charts.success import told
-from evalkit.report.charts.svg import LETTER, LINE, drawing, element, group, number, rule, tip, words
-from evalkit.report.charts.wording import clipped, lines, width
+from evalkit.report.charts.svg import (
+    LETTER,
+    LINE,
+    drawing,
+    element,
+    group,
+    name_words,
+    number,
+    rule,
+    tip,
+    words,
+)
+from evalkit.report.charts.wording import clipped, lines, told_apart, width
 from evalkit.scoring.estimate import Estimate
 
 GroupedBy = Literal["skill", "difficulty"]
@@ -35,14 +47,15 @@ def groups(board: Board, by: GroupedBy) -> Markup:
     if not shown:
         return Markup("")
     notes = lines("Not drawn, with fewer than two tasks:", few, 110) if few else []
-    left = 16 + LETTER * max(width(clipped(name, _COLUMNS)) for name in agents)
+    labels = told_apart(agents, _COLUMNS)
+    left = 16 + LETTER * max(map(width, labels))
     high = _HEAD + len(agents) * _STEP + _FOOT
     parts: list[Markup] = []
     for place, name in enumerate(shown):
         y = _TOP + place // _PANELS * high
         x = left + place % _PANELS * (_ACROSS + _BETWEEN)
         if place % _PANELS == 0:
-            parts.append(_names(agents, left, y + _HEAD))
+            parts.append(_names(agents, labels, left, y + _HEAD))
         parts.append(_panel(name, agents, found[name], (x, y)))
     down = _TOP + -(-len(shown) // _PANELS) * high
     parts += [words(8, down + 8 + place * LINE, line) for place, line in enumerate(notes)]
@@ -75,13 +88,11 @@ def _order(group_name: str) -> tuple[int, str]:
     return (_DIFFICULTIES.index(group_name) if known else len(_DIFFICULTIES), group_name)
 
 
-def _names(agents: Sequence[str], left: float, top: float) -> Markup:
+def _names(agents: Sequence[str], labels: Sequence[str], left: float, top: float) -> Markup:
     return group(
         [
-            words(
-                left - 10, top + (place + 0.5) * _STEP + 4, name, "label name", anchor="end", columns=_COLUMNS
-            )
-            for place, name in enumerate(agents)
+            name_words((left - 10, top + (place + 0.5) * _STEP + 4), label, name, anchor="end")
+            for place, (name, label) in enumerate(zip(agents, labels, strict=True))
         ]
     )
 
@@ -98,14 +109,19 @@ def _panel(name: str, agents: Sequence[str], own: Mapping[str, Estimate], at: tu
         ]
     parts.append(rule(0, bottom, _ACROSS, bottom, "axis"))
     parts += [
-        _dot(f"{clipped(agent, 60)}, {clipped(name, 60)}", own[agent], axis, _HEAD + (place + 0.5) * _STEP)
+        linked(
+            agent,
+            _dot(
+                f"{clipped(agent, 60)}, {clipped(name, 60)}", own[agent], axis, _HEAD + (place + 0.5) * _STEP
+            ),
+        )
         for place, agent in enumerate(agents)
         if agent in own
     ]
     return group(parts, transform=f"translate({number(at[0])} {number(at[1])})")
 
 
-def _dot(whose: str, estimate: Estimate, axis: Axis, y: float) -> Markup:
+def _dot(whose: str, estimate: Estimate, axis: Axis, y: float) -> list[Markup]:
     parts: list[Markup] = []
     if estimate.low is not None and estimate.high is not None:
         parts.append(rule(axis.at(estimate.low), y, axis.at(estimate.high), y, "interval"))
@@ -113,4 +129,4 @@ def _dot(whose: str, estimate: Estimate, axis: Axis, y: float) -> Markup:
     parts.append(
         element("circle", told_there, cx=axis.at(estimate.value or 0.0), cy=y, r=4.5, class_="point")
     )
-    return group(parts)
+    return parts

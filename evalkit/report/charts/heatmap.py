@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from evalkit.report.board import Board
-from evalkit.report.charts.svg import LETTER, drawing, element, group, number, words
-from evalkit.report.charts.wording import clipped, share, storable, width
+from evalkit.report.charts.svg import LETTER, drawing, element, group, name_words, number, tip, words
+from evalkit.report.charts.wording import share, storable, told_apart, width
+from evalkit.report.shown_text import name as listed
 
 MOST_TASKS = 300
 _MOST_LETTERS = 170_000
@@ -33,19 +34,20 @@ def heatmap(board: Board) -> Markup:
     """Tasks down, the easiest first, agents across, the best first; before them what any agent passed.
 
     A cell is a `rect` whose x is its column: 0 for any agent, then the agents in the order of the heads, which carry
-    `data-agent`; its row carries `data-task` (`SUITE/TASK`). There can be ten thousand, so what they share is not
-    repeated: their class is that of a group, and their size, 0.92 in units of a cell, is the style sheet's. Nothing
-    without agents or tasks.
+    `data-agent`; its row carries `data-task`, as the list of trials names it. There can be ten
+    thousand, so what they share is not repeated: their class is that of a group, and their size, 0.92 in units of a
+    cell, is the style sheet's, and the page's script makes links of them. Nothing where nothing is scored.
     """
     names = [row.entrant.name for row in board.rows]
-    tasks = board.tasks[:MOST_TASKS]
-    if not names or not tasks:
+    shown = board.tasks[:MOST_TASKS]
+    if not any(value is not None for own in board.solved.values() for value in own):
         return Markup("")
     several = len({suite for suite, _ in board.tasks}) > 1
-    labels = [clipped(f"{suite}/{task}" if several else task, _LABEL) for suite, task in tasks]
+    tasks = [f"{listed(suite)}/{listed(task)}" if several else str(listed(task)) for suite, task in shown]
+    labels = told_apart(tasks, _LABEL)
     size = float(min(max(660 // (len(names) + 1), 13), 24))
     left = 12 + LETTER * max(map(width, labels))
-    heads = [clipped(name, _LABEL) for name in names]
+    heads = told_apart(names, _LABEL)
     top = 44 + 0.8 * LETTER * max(9, *map(width, heads))
     best = [_best(board, place) for place in range(len(tasks))]
     columns = [best, *(board.solved[name] for name in names)]
@@ -55,12 +57,12 @@ def heatmap(board: Board) -> Markup:
         _heads(heads, names, left, top, size),
         *(
             _row(
-                (label, f"{suite}/{task}"),
+                (label, task),
                 [column[place] for column in columns],
                 [title[place] for title in titles],
                 (left, top + place * size, size),
             )
-            for place, (label, (suite, task)) in enumerate(zip(labels, tasks, strict=True))
+            for place, (label, task) in enumerate(zip(labels, tasks, strict=True))
         ),
     ]
     down = top + len(tasks) * size + 8
@@ -125,14 +127,15 @@ def _legend() -> Markup:
 def _heads(heads: Sequence[str], names: Sequence[str], left: float, top: float, size: float) -> Markup:
     parts: list[Markup] = []
     for place, (head, name) in enumerate([("any agent", None), *zip(heads, names, strict=True)]):
+        whole = tip(name) if name and head.startswith("…") | head.endswith("…") else Markup("")
         x, y = number(left + (place + 0.6) * size), number(top - 6)
         parts.append(
             element(
                 "text",
-                head,
+                escape(head) + whole,
                 class_="label" if name else "label title",
                 transform=f"translate({x} {y}) rotate(-55)",
-                data_agent=name,
+                data_agent=name and listed(name),
             )
         )
     return group(parts, class_="heads")
@@ -152,7 +155,7 @@ def _row(
     cells = Markup("").join(_cells(place, by_class[place]) for place in sorted(by_class))
     return group(
         [
-            words(left - 6, y + size / 2 + 4, label, anchor="end"),
+            name_words((left - 6, y + size / 2 + 4), label, name, "label", "end"),
             element("g", cells, transform=f"translate({number(left)} {number(y)}) scale({number(size)})"),
         ],
         class_="row",

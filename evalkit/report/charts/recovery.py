@@ -13,15 +13,19 @@ from markupsafe import Markup
 from evalkit.measures.waited import Waited, parse
 from evalkit.report.board import Board
 from evalkit.report.charts.axis import Axis, share_axis, time_axis
-from evalkit.report.charts.svg import LINE, drawing, element, group, number, rule, tip, words
-from evalkit.report.charts.wording import clipped, lines, share, short
+from evalkit.report.charts.linked import linked
+from evalkit.report.charts.svg import LINE, drawing, element, group, name_words, number, rule, tip, words
+from evalkit.report.charts.wording import clipped, lines, share, short, told_apart
 from evalkit.scoring.arm import Arm, arm_of
 from evalkit.stats.survival_curve import Fall, survival_curve
 
 Taken = Literal["steps", "tokens", "seconds"]
 _SCORER = "recovery_time"
 _WIDTH, _ACROSS, _DOWN = 212.0, 164.0, 84.0
-_HEIGHT = _DOWN + 62
+_HEIGHT = _DOWN + 76
+_BEYOND = 1.25
+_WHOLE = frozenset({"steps", "tokens"})
+"""What is taken in whole numbers."""
 _PANELS = 4
 _TOP = 26.0
 _COLUMNS = 26
@@ -30,6 +34,10 @@ _COLUMNS = 26
 @dataclass(frozen=True, slots=True)
 class _Curve:
     name: str
+    label: str
+    """The name as it is shown."""
+    taken: Taken
+    arm: Arm
     times: tuple[Waited, ...]
     falls: tuple[Fall, ...]
 
@@ -49,17 +57,20 @@ def recovery(board: Board, taken: Taken = "steps") -> Markup:
     if not times:
         arm = "clean"
         times = recovery_times(board, taken, arm)
+    names = [row.entrant.name for row in board.rows if row.entrant.name in times]
     curves = [
-        _Curve(row.entrant.name, own, _falls(own))
-        for row in board.rows
-        if (own := times.get(row.entrant.name)) is not None
+        _Curve(name, label, taken, arm, times[name], _falls(times[name]))
+        for name, label in zip(names, told_apart(names, _COLUMNS), strict=True)
     ]
     if not curves:
         return Markup("")
     silent = [row.entrant.name for row in board.rows if row.entrant.name not in times]
     notes = lines("Nothing to put right, or no times known:", silent, 115) if silent else []
-    longest = max(time.amount for curve in curves for time in curve.times)
-    across, up = time_axis(longest, 0, _ACROSS), share_axis(_DOWN, 0)
+    end, longest = _ends(curves)
+    if end < longest:
+        told = f"Drawn to {short(end, '')} {taken}: later nothing was put right"
+        notes.append(f"{told}, though it was watched to {short(longest, '')}.")
+    across, up = time_axis(end, 0, _ACROSS), share_axis(_DOWN, 0)
     key = f"recovery-{taken}"
     everyone = group(
         [_path(curve, across, up, f"{key}-{place}") for place, curve in enumerate(curves)],
@@ -87,6 +98,14 @@ def recovery(board: Board, taken: Taken = "steps") -> Markup:
         (_WIDTH * min(_PANELS, max(len(curves), 3)) + 12, down + len(notes) * LINE + 4),
         parts,
     )
+
+
+def _ends(curves: Sequence[_Curve]) -> tuple[float, float]:
+    """How far curves are drawn, which is somewhat beyond the last failure that was put right, and how far they go."""
+    longest = max(time.amount for curve in curves for time in curve.times)
+    last = max((time.amount for curve in curves for time in curve.times if time.happened), default=0.0)
+    beyond = max(last * _BEYOND, last + 1) if curves[0].taken in _WHOLE else last * _BEYOND
+    return (min(longest, beyond) if last else longest), longest
 
 
 def recovery_times(board: Board, taken: Taken, arm: Arm) -> dict[str, tuple[Waited, ...]]:
@@ -124,6 +143,8 @@ def _unseen(curve: _Curve, across: Axis, up: Axis) -> Markup:
     at = [fall.time for fall in curve.falls]
     strokes: dict[str, None] = {}
     for amount in sorted({time.amount for time in curve.times if not time.happened}):
+        if amount > across.high:
+            break
         before = bisect_right(at, amount)
         left = curve.falls[before - 1].share if before else 1.0
         strokes[f"M{number(across.at(amount))} {number(up.at(1 - left) - 4)}v8"] = None
@@ -134,30 +155,30 @@ def _panel(curve: _Curve, place: int, axes: tuple[Axis, Axis], key: str) -> Mark
     across, up = axes
     x, y = 36 + place % _PANELS * _WIDTH, _TOP + 24 + place // _PANELS * _HEIGHT
     seen = sum(time.happened for time in curve.times)
-    parts = [words(-4, -11, curve.name, "label name", columns=_COLUMNS)]
+    parts: list[Markup] = []
     for value in (0.0, 0.5, 1.0):
         parts += [
             rule(0, up.at(value), _ACROSS, up.at(value), "tick"),
             words(-6, up.at(value) + 4, f"{value:g}", anchor="end"),
         ]
     parts += [
-        words(across.at(value), _DOWN + 15, short(value, ""), anchor="middle") for value in across.ticks()
+        words(across.at(value), _DOWN + 15, short(value, ""), anchor="middle")
+        for value in across.ticks()
+        if value.is_integer() or curve.taken not in _WHOLE
     ]
     half = "not by half" if curve.median is None else f"median {short(curve.median, '')}"
     told = f"{seen} of {len(curve.times)} failures put right, {half}"
+    all_told = f"{clipped(curve.name, 80)}: {told}; at the end {share(_end(curve))}"
+    cover = element("rect", tip(all_told), width=_ACROSS, height=_DOWN, class_="cover")
     parts += [
+        words(
+            _ACROSS / 2, _DOWN + 29, f"{curve.taken}; {seen} of {len(curve.times)} put right", anchor="middle"
+        ),
         rule(0, _DOWN, _ACROSS, _DOWN, "axis"),
         element("use", href=f"#{key}-all"),
         element("use", href=f"#{key}-{place}", class_="line"),
         _unseen(curve, across, up),
-        element(
-            "rect",
-            tip(f"{clipped(curve.name, 80)}: {told}; at the end {share(_end(curve))}"),
-            width=_ACROSS,
-            height=_DOWN,
-            class_="cover",
-        ),
-        words(_ACROSS, _DOWN - 4, f"{seen} of {len(curve.times)}", "label small", anchor="end"),
+        linked(curve.name, [name_words((-4, -11), curve.label, curve.name), cover], curve.arm),
     ]
     return group(parts, transform=f"translate({number(x)} {number(y)})", data_agent=curve.name)
 

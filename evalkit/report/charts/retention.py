@@ -6,9 +6,21 @@ from markupsafe import Markup
 
 from evalkit.report.board import Board, Row
 from evalkit.report.charts.axis import Axis, share_axis
+from evalkit.report.charts.linked import linked
 from evalkit.report.charts.success import success_in, told
-from evalkit.report.charts.svg import LETTER, LINE, diamond, drawing, element, group, rule, tip, words
-from evalkit.report.charts.wording import clipped, lines, share, width
+from evalkit.report.charts.svg import (
+    LETTER,
+    LINE,
+    diamond,
+    drawing,
+    element,
+    group,
+    name_words,
+    rule,
+    tip,
+    words,
+)
+from evalkit.report.charts.wording import clipped, lines, share, told_apart, width
 from evalkit.scoring.estimate import Estimate
 
 _TOP, _STEP, _ACROSS, _COLUMNS = 62.0, 26.0, 480.0, 34
@@ -22,13 +34,17 @@ def retention(board: Board) -> Markup:
     drawn = {row.entrant.name for row in rows}
     missing = [row.entrant.name for row in board.rows if row.entrant.name not in drawn]
     notes = lines("Not drawn, without trials in both arms:", missing, 110) if missing else []
-    left = 16 + LETTER * max(width(clipped(row.entrant.name, _COLUMNS)) for row in rows)
+    names = told_apart([row.entrant.name for row in rows], _COLUMNS)
+    left = 16 + LETTER * max(map(width, names))
     axis = share_axis(left, left + _ACROSS)
     bottom = _TOP + len(rows) * _STEP
     parts = [
         _legend(left),
         _axis(axis, bottom),
-        *(_line(row, axis, _TOP + (place + 0.5) * _STEP) for place, row in enumerate(rows)),
+        *(
+            _line(row, shown, axis, _TOP + (place + 0.5) * _STEP)
+            for place, (row, shown) in enumerate(zip(rows, names, strict=True))
+        ),
         *(words(8, bottom + 44 + place * LINE, line) for place, line in enumerate(notes)),
     ]
     return drawing(
@@ -84,32 +100,24 @@ def _axis(axis: Axis, bottom: float) -> Markup:
     return group(parts)
 
 
-def _line(row: Row, axis: Axis, y: float) -> Markup:
+def _line(row: Row, label: str, axis: Axis, y: float) -> Markup:
     both = _both(row)
     if both is None or both[0].value is None or both[1].value is None:
         return Markup("")
     name, found = row.entrant.name, kept(row)
     at = [axis.at(own.value or 0.0) for own in both]
-    parts = [words(axis.start - 10, y + 4, name, anchor="end", columns=_COLUMNS)]
+    parts = [linked(name, [name_words((axis.start - 10, y + 4), label, name, "label", "end")], None)]
     for own, aside, class_ in zip(both, (-4, 4), ("interval", "interval faulted"), strict=True):
         if own.low is not None and own.high is not None:
             parts.append(rule(axis.at(own.low), y + aside, axis.at(own.high), y + aside, class_))
     shown = clipped(name, 80)
+    clean = tip(f"{shown}, without faults: {told(both[0])}")
+    faulted = tip(f"{shown}, under faults: {told(both[1])}")
     parts += [
         rule(min(at), y, max(at), y, "link"),
-        element(
-            "circle",
-            tip(f"{shown}, without faults: {told(both[0])}"),
-            cx=at[0],
-            cy=y - 4,
-            r=5.0,
-            class_="point",
-        ),
-        element(
-            "path",
-            tip(f"{shown}, under faults: {told(both[1])}"),
-            d=diamond(at[1], y + 4, 6),
-            class_="point faulted",
+        linked(name, [element("circle", clean, cx=at[0], cy=y - 4, r=5.0, class_="point")]),
+        linked(
+            name, [element("path", faulted, d=diamond(at[1], y + 4, 6), class_="point faulted")], "faulted"
         ),
         words(axis.end + 24, y + 4, "unknown" if found is None else f"{found:.2f}"),
     ]

@@ -12,10 +12,23 @@ from markupsafe import Markup
 
 from evalkit.report.board import Board, Row
 from evalkit.report.charts.axis import Axis, log_axis, share_axis
+from evalkit.report.charts.linked import linked
 from evalkit.report.charts.placing import Box, placed
 from evalkit.report.charts.success import success_in, told
-from evalkit.report.charts.svg import LETTER, LINE, diamond, drawing, element, group, number, rule, tip, words
-from evalkit.report.charts.wording import amount, clipped, lines, share, short, width
+from evalkit.report.charts.svg import (
+    LETTER,
+    LINE,
+    diamond,
+    drawing,
+    element,
+    group,
+    name_words,
+    number,
+    rule,
+    tip,
+    words,
+)
+from evalkit.report.charts.wording import amount, clipped, lines, share, short, told_apart, width
 from evalkit.scoring.estimate import Estimate
 from evalkit.scoring.ranks import frontier
 
@@ -48,14 +61,15 @@ class _Plane:
 
 
 def scatter(board: Board, over: Over = "cost") -> Markup:
-    """Success against the mean cost of a trial, or its median seconds, with the frontier; nothing without agents.
+    """Success against the mean cost of a trial, or its median seconds, with the frontier; nothing where no agent
+    has both.
 
     Agents of which one of the two is unknown are named below.
     """
-    if not board.rows:
-        return Markup("")
     unit = "s" if over == "seconds" else board.cost
     marks = _marks(board, over)
+    if not marks:
+        return Markup("")
     known = {mark.row.entrant.name for mark in marks}
     what = "median seconds of a trial" if over == "seconds" else f"mean {unit} of a trial"
     best = [mark.row.entrant.name for mark in marks if mark.best]
@@ -71,8 +85,7 @@ def scatter(board: Board, over: Over = "cost") -> Markup:
         _axes(plane, what),
         *_frontier_line(marks, plane),
         group([_interval(mark, plane) for mark in marks]),
-        group([_point(mark, plane) for mark in marks]),
-        group(names),
+        group([_point(mark, plane, names.get(mark.row.entrant.name, ())) for mark in marks]),
         *(words(_LEFT, _BOTTOM + 58 + place * LINE, line, "label") for place, line in enumerate(notes)),
     ]
     return drawing(
@@ -147,19 +160,21 @@ def _interval(mark: _Mark, plane: _Plane) -> Markup:
     return rule(x, plane.up.at(low), x, plane.up.at(high), "interval")
 
 
-def _point(mark: _Mark, plane: _Plane) -> Markup:
+def _point(mark: _Mark, plane: _Plane, label: Sequence[Markup]) -> Markup:
     x, y = plane.place(mark)
     name = mark.row.entrant.name
     title = tip(f"{clipped(name, 80)}: {told(mark.estimate)}, {amount(mark.paid, plane.unit)}")
     if mark.best:
-        return element("path", title, d=diamond(x, y, 7), class_="point frontier", data_agent=name)
-    return element("circle", title, cx=x, cy=y, r=5.0, class_="point", data_agent=name)
+        shape = element("path", title, d=diamond(x, y, 7), class_="point frontier", data_agent=name)
+    else:
+        shape = element("circle", title, cx=x, cy=y, r=5.0, class_="point", data_agent=name)
+    return linked(name, [*label, shape])
 
 
-def _names(marks: Sequence[_Mark], plane: _Plane) -> tuple[list[Markup], int]:
-    """Those on the frontier choose first. How many have no place is told."""
+def _names(marks: Sequence[_Mark], plane: _Plane) -> tuple[dict[str, list[Markup]], int]:
+    """By agent. Those on the frontier choose first. How many have no place is told."""
     order = sorted(marks, key=lambda mark: not mark.best)
-    texts = [clipped(mark.row.entrant.name, _COLUMNS) for mark in order]
+    texts = told_apart([mark.row.entrant.name for mark in order], _COLUMNS)
     places = [plane.place(mark) for mark in order]
     found = placed(
         [
@@ -170,15 +185,15 @@ def _names(marks: Sequence[_Mark], plane: _Plane) -> tuple[list[Markup], int]:
         _lines(marks, plane),
         Box(_LEFT + 2, 2, _WIDTH, _BOTTOM - 1),
     )
-    shown: list[Markup] = []
+    shown: dict[str, list[Markup]] = {}
     for box, text, mark, (x, y) in zip(found, texts, order, places, strict=True):
         if box is None:
             continue
+        class_ = "label name frontier" if mark.best else "label name"
+        parts = shown.setdefault(mark.row.entrant.name, [])
         if not box.top - 7 < y < box.bottom + 7:
-            shown.append(rule(x, y, min(max(x, box.left), box.right), box.middle, "link"))
-        shown.append(
-            words(box.left, box.middle + 4, text, "label name frontier" if mark.best else "label name")
-        )
+            parts.append(rule(x, y, min(max(x, box.left), box.right), box.middle, "link"))
+        parts.append(name_words((box.left, box.middle + 4), text, mark.row.entrant.name, class_))
     return shown, sum(box is None for box in found)
 
 

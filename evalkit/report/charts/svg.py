@@ -47,6 +47,15 @@ def words(
     return element("text", clipped(text, columns), x=x, y=y, class_=class_, text_anchor=anchor)
 
 
+def name_words(
+    at: tuple[float, float], shown: str, name: str, class_: str = "label name", anchor: str | None = None
+) -> Markup:
+    """A name as it is shown; whoever points at it reads all of it."""
+    whole = clipped(name, 200)
+    content = escape(shown) + (element("title", whole) if whole != shown else Markup(""))
+    return element("text", content, x=at[0], y=at[1], class_=class_, text_anchor=anchor)
+
+
 def tip(text: str) -> Markup:
     """What is shown to whoever points at it."""
     return element("title", clipped(text, 200))
@@ -66,7 +75,9 @@ def diamond(x: float, y: float, reach: float) -> str:
 def drawing(
     key: str, title: str, description: str, size: tuple[float, float], parts: Sequence[Markup]
 ) -> Markup:
-    """A whole drawing; `key` is unique on the page."""
+    """A whole drawing; `key` is unique on the page. Those that can be followed are a group, as what is in an image
+    cannot be reached."""
+    leads = any("<a " in part for part in parts)
     across, down = (number(side) for side in size)
     return element(
         "svg",
@@ -78,7 +89,7 @@ def drawing(
             ]
         ),
         class_=f"chart {key}",
-        role="img",
+        role="group" if leads else "img",
         aria_labelledby=f"{key}-title {key}-desc",
         viewBox=f"0 0 {across} {down}",
         width=across,

@@ -48,21 +48,21 @@ def test_each_cell_has_the_class_and_the_share_of_its_trials(board_of: MakeBoard
         *attempts("b", "v", "?"),
     )
     assert cells(heatmap(board)) == {
-        ("s/v", None): ("4", "any agent, v: 1"),
-        ("s/v", "a"): ("4", "a, v: 1"),
-        ("s/v", "b"): ("none", "b, v: unknown"),
-        ("s/t", None): ("3", "any agent, t: 0.75"),
-        ("s/t", "a"): ("3", "a, t: 0.75"),
-        ("s/t", "b"): ("1", "b, t: 0.25"),
-        ("s/u", None): ("2", "any agent, u: 0.50"),
-        ("s/u", "a"): ("0", "a, u: 0"),
-        ("s/u", "b"): ("2", "b, u: 0.50"),
+        ("v", None): ("4", "any agent, v: 1"),
+        ("v", "a"): ("4", "a, v: 1"),
+        ("v", "b"): ("none", "b, v: unknown"),
+        ("t", None): ("3", "any agent, t: 0.75"),
+        ("t", "a"): ("3", "a, t: 0.75"),
+        ("t", "b"): ("1", "b, t: 0.25"),
+        ("u", None): ("2", "any agent, u: 0.50"),
+        ("u", "a"): ("0", "a, u: 0"),
+        ("u", "b"): ("2", "b, u: 0.50"),
     }
 
 
 def test_the_easiest_task_is_on_top(board_of: MakeBoard) -> None:
     board = board_of(*attempts("a", "hard", "--"), *attempts("a", "easy", "++"), *attempts("a", "mid", "+-"))
-    assert [task for task, agent in cells(heatmap(board)) if agent == "a"] == ["s/easy", "s/mid", "s/hard"]
+    assert [task for task, agent in cells(heatmap(board)) if agent == "a"] == ["easy", "mid", "hard"]
 
 
 def test_tasks_of_several_suites_are_named_with_theirs(board_of: MakeBoard) -> None:
@@ -103,8 +103,29 @@ def test_beyond_the_most_tasks_it_says_how_many_are_not_drawn(board_of: MakeBoar
     assert f"The easiest {MOST_TASKS} of {MOST_TASKS + 7} tasks" in text
 
 
+def test_where_nothing_is_scored_there_is_nothing_to_draw(board_of: MakeBoard) -> None:
+    assert heatmap(board_of(*attempts("a", "t", "??"))) == ""
+
+
+def test_rows_name_their_tasks_as_the_list_of_trials_does(board_of: MakeBoard) -> None:
+    text = heatmap(board_of(*attempts("a\u202e", "t\x1b", "+-")))
+    assert set(cells(text)) == {("t\\x1b", None), ("t\\x1b", "a\\u202e")}
+
+
+def test_long_names_are_told_apart_and_whole_for_whoever_points_at_them(board_of: MakeBoard) -> None:
+    names = [f"some-provider/a-model-with-a-very-long-name/thinking-{effort}" for effort in ("high", "low")]
+    heads = ET.fromstring(heatmap(board_of(*({"agent": name} for name in names)))).findall(
+        f"{SVG}g[@class='heads']/{SVG}text"
+    )
+    assert [str(head.text) for head in heads[1:]] == [
+        "…very-long-name/thinking-high",
+        "…very-long-name/thinking-low",
+    ]
+    assert [head[0].text for head in heads[1:]] == names
+
+
 def test_cells_of_long_names_show_the_value_alone_where_there_are_thousands(board_of: MakeBoard) -> None:
     board = board_of(
-        *({"agent": f"{agent:030}", "task_id": f"{task:030}"} for agent in range(20) for task in range(150))
+        *({"agent": f"{agent:030}", "task_id": f"{task:030}"} for agent in range(40) for task in range(150))
     )
     assert {title for _, title in cells(heatmap(board)).values()} == {"1"}

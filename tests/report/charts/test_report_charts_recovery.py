@@ -107,6 +107,43 @@ def test_who_had_nothing_to_put_right_is_named(board_of: MakeBoard) -> None:
     assert "Nothing to put right, or no times known: calm" in recovery(board)
 
 
+def test_curves_end_soon_after_the_last_that_was_put_right(board_of: MakeBoard) -> None:
+    text = recovery(board_of(*faulted("a", "t", clean=True, under=True, times="2, 4, 60+")))
+    (path,) = re.findall(r'id="recovery-steps-0" d="([^"]+)"', text)
+    numbers = [float(number) for number in re.findall("[0-9.]+", path)[2:]]
+    assert numbers[2] / numbers[-1] == pytest.approx(4 / 5, abs=0.01)
+    assert "Drawn to 5 steps: later nothing was put right, though it was watched to 60." in text
+    assert 'class="censored"' not in text
+    assert ">steps; 2 of 3 put right</text>" in text
+
+
+def test_steps_are_counted_in_whole_numbers(board_of: MakeBoard) -> None:
+    text = recovery(board_of(*faulted("a", "t", clean=True, under=True, times="1, 30+")))
+    assert re.findall('class="label" text-anchor="middle">([^<]+)', text) == [
+        "0",
+        "1",
+        "2",
+        "steps; 1 of 2 put right",
+    ]
+
+
+def test_where_nothing_was_put_right_curves_go_as_far_as_was_watched(board_of: MakeBoard) -> None:
+    text = recovery(board_of(*faulted("a", "t", clean=True, under=False, times="60+")))
+    assert "0 of 1 failures put right" in text
+    assert "Drawn to" not in text
+
+
+def test_marks_lead_to_the_trials_of_their_arm(board_of: MakeBoard) -> None:
+    board = board_of(*faulted("a/b&c", "t", clean=True, under=False, times="2"))
+    trials = "#view=trials&amp;agent=a%2Fb%26c"
+    assert set(re.findall('<a href="([^"]+)"', recovery(board))) == {f"{trials}&amp;variant=%21clean"}
+    assert set(re.findall('<a href="([^"]+)"', retention(board))) == {
+        trials,
+        f"{trials}&amp;variant=clean",
+        f"{trials}&amp;variant=%21clean",
+    }
+
+
 def test_numbers_that_no_scorer_gave_are_not_drawn(board_of: MakeBoard) -> None:
     assert recovery(board_of({"task_id": "t", "times": "1"}), "tokens") == ""
 
@@ -120,11 +157,11 @@ def lines_of(text: Markup) -> dict[str, tuple[float, float]]:
     root = ET.fromstring(text)
     return {
         str(row.get("data-agent")): (
-            float(row.findall(f"{SVG}circle")[0].get("cx", "")),
+            float(row.findall(f"{SVG}a/{SVG}circle")[0].get("cx", "")),
             float(
-                re.findall(r"M([0-9.]+)", row.findall(f"{SVG}path[@class='point faulted']")[0].get("d", ""))[
-                    0
-                ]
+                re.findall(
+                    r"M([0-9.]+)", row.findall(f"{SVG}a/{SVG}path[@class='point faulted']")[0].get("d", "")
+                )[0]
             ),
         )
         for row in root.findall(f"{SVG}g[@class='row']")

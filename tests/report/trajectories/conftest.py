@@ -41,14 +41,7 @@ async function route() {
 addEventListener("hashchange", route);
 route();
 """
-STYLE = """
-:root { --ink: #1b1f24; --muted: #59636e; --paper: #fff; --line: #d5dae0;
-  --accent: #2563a8; --warm: #b45309; --bad: #b3261e; --good: #1a7f37; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --muted: #9aa4af; --paper: #14181d; --line: #353c45;
-  --accent: #7ab3ef; --warm: #f0a35e; --bad: #ff8a80; --good: #6fcf87; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 1rem; }
-a { color: var(--accent); }
-"""
+STYLES = ("style.css", "trial.css")
 
 
 def digest(text: str) -> str:
@@ -77,7 +70,7 @@ def written_page(tmp_path: Path) -> Callable[[Trajectories], Path]:
 
     def write(trajectories: Trajectories) -> Path:
         script = "\n".join((REPORTS / name).read_text() for name in SCRIPTS) + HARNESS
-        style = STYLE + (REPORTS / "trial.css").read_text()
+        style = "\n".join((REPORTS / name).read_text() for name in STYLES)
         policy = (
             f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}' 'strict-dynamic'; "
             "base-uri 'none'; form-action 'none'"

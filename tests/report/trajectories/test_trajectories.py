@@ -10,8 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from evalkit.report.board import make_board
 from evalkit.report.shown_text import MOST, shown
 from evalkit.report.trajectories import Trajectories, chosen, write_shards
+from evalkit.report.views import trial_views
 from evalkit.scoring.scored_trials import read_scored
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.score import ScoreRow
@@ -106,6 +108,35 @@ def test_nothing_that_fits_is_an_empty_page_and_not_an_endless_search(recorded: 
 
     assert found.blocks == ()
     assert found.left_out == {"passed": 1}
+
+
+def test_a_trial_that_acted_and_has_no_steps_is_told_apart(recorded: Recorded, tmp_path: Path) -> None:
+    run = recorded(
+        (made("acted", model_calls=2), (), ()),
+        (made("idle", task_id="u"), (), ()),
+        (made("whole", task_id="v"), told("go"), ()),
+    )
+    for found in (choose(run), write_shards(tmp_path, [("run", run)], read_scored(run))):
+        assert dict(zip(found.index["id"], found.index["lost"], strict=True)) == {
+            "acted": True,
+            "idle": False,
+            "whole": False,
+        }
+        assert (found.trials, found.with_steps, found.lost) == (3, 2, 1)
+        assert "2 are here with every step; of 1 the steps are missing in the record." in str(
+            trial_views(found)[0].body
+        )
+    assert {key: trial["lost"] for key, trial in opened(choose(run)).items()}["acted"] is True
+
+
+def test_a_board_and_the_list_of_trials_name_agents_and_tasks_alike(recorded: Recorded) -> None:
+    """However long they are and whatever is in them: a link from one finds what it names in the other."""
+    odd = ["\u202e" * 400, "x" * 900, "a\tb\nc", "\x1b[0m", "plain"]
+    run = recorded(*((made(f"t{n}", agent=name, task_id=name), told("go"), ()) for n, name in enumerate(odd)))
+    board = make_board([("run", run)], [read_scored(run)], {})
+    index = chosen(board.runs, board.scored).index
+    assert {row.entrant.name for row in board.rows} == set(index["entrant"])
+    assert set(board.tasks) == set(zip(index["suite"], index["task"], strict=True))
 
 
 def test_a_folder_holds_every_trial_in_files_that_only_hand_over_base64(

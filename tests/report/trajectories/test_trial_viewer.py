@@ -83,12 +83,23 @@ def test_every_step_is_there_with_what_it_did(trial: Any) -> None:
     assert trial.page.locator(".step").count() == len(STEPS)
     assert "cat will do" in step(trial, 1).inner_text()
     assert "40 tokens, 30 thinking" in step(trial, 1).inner_text()
-    assert step(trial, 1).locator(".bar.thinking.w-15").count() == 1
-    assert step(trial, 1).locator(".bar.said.w-5").count() == 1
+    assert step(trial, 1).locator(".amount.thinking.w-15").count() == 1
+    assert step(trial, 1).locator(".amount.said.w-5").count() == 1
     assert "exit 1" in step(trial, 2).inner_text()
     assert "fault down: error_500, loud, seen by the agent" in step(trial, 2).inner_text()
     assert "exit 0" in step(trial, 5).inner_text()
     assert "timeout" in step(trial, 6).inner_text()
+
+
+def test_token_bars_are_stacked_from_the_left(trial: Any) -> None:
+    track, thinking, said = (
+        step(trial, 1).locator(where).bounding_box()
+        for where in (".track", ".amount.thinking", ".amount.said")
+    )
+    assert thinking["x"] == pytest.approx(track["x"], abs=0.5)
+    assert said["x"] == pytest.approx(thinking["x"] + thinking["width"], abs=0.5)
+    assert thinking["width"] == pytest.approx(0.75 * track["width"], abs=0.5)
+    assert said["width"] == pytest.approx(0.25 * track["width"], abs=0.5)
 
 
 def test_the_grader_is_heard_check_by_check(trial: Any) -> None:
@@ -223,6 +234,104 @@ def test_a_shard_that_is_gone_is_said(run: Run, written_page: Any, opened: Any, 
     page = opened(path, "#view=trial&trial=t1")
 
     assert "trials/0000.js is not next to this page" in page.page.inner_text("#one")
+
+
+@pytest.mark.parametrize("text", ["garbage(", "", "evalkit.shard(7, 'AAAA');", "evalkit.shard(0, '%%%');"])
+def test_a_shard_that_is_damaged_is_said(
+    run: Run, written_page: Any, opened: Any, tmp_path: Path, text: str
+) -> None:
+    path = written_page(write_shards(tmp_path, [("run", run)], read_scored(run)))
+    (tmp_path / "trials" / "0000.js").write_text(text)
+
+    page = opened(path, "#view=trial&trial=t1")
+
+    assert "The steps of t1 cannot be opened: " in page.page.inner_text("#one [role=alert]")
+    assert "damaged" in page.page.inner_text("#one")
+    assert "Make the report again" in page.page.inner_text("#one")
+
+
+def test_a_shard_of_another_report_is_said(
+    run: Run, recorded: Any, written_page: Any, opened: Any, tmp_path: Path
+) -> None:
+    other = recorded((made("t9"), STEPS[:2], ()), name="other")
+    path = written_page(write_shards(tmp_path, [("run", run)], read_scored(run)))
+    write_shards(tmp_path, [("run", other)], read_scored(other))
+
+    page = opened(path, "#view=trial&trial=t1")
+
+    assert "which are of another report" in page.page.inner_text("#one [role=alert]")
+
+
+def test_a_trial_without_steps_says_so(recorded: Any, written_page: Any, opened: Any) -> None:
+    run = recorded((made("t1"), (), ()))
+    page = opened(written_page(chosen([("run", run)], read_scored(run))), "#view=trial&trial=t1")
+
+    assert "holds no step of this trial" in page.page.inner_text(".trial")
+    assert page.page.locator(".trial-search").count() == 0
+    page.page.keyboard.press("/")
+    assert page.said == []
+
+
+def test_no_column_of_scores_is_cut_off(recorded: Any, written_page: Any, opened: Any) -> None:
+    label = "read_file > " * 30
+    rows = [score("t1", "similarity", 0.5, label=label, reason="calls are alike", evidence=tuple(range(8)))]
+    run = recorded((made("t1"), STEPS, rows))
+    page = opened(
+        written_page(chosen([("run", run)], read_scored(run))),
+        "#view=trial&trial=t1",
+        viewport={"width": 1400, "height": 900},
+    )
+    page.page.locator("details.scores summary").click()
+
+    box = page.page.locator("details.scores .table-scroll")
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert page.page.locator("details.scores .evidence a").last.is_visible()
+
+
+def test_a_long_list_goes_on_and_is_told_to_be_empty(recorded: Any, written_page: Any, opened: Any) -> None:
+    run = recorded(*((made(f"t{number:03}", epoch=number + 1), (), ()) for number in range(431)))
+    page = opened(written_page(chosen([("run", run)], read_scored(run))), "#view=trials")
+    more = page.page.get_by_role("button", name="more")
+
+    for shown, words in ((200, "Show 200 more"), (400, "Show 31 more")):
+        assert page.page.locator("#list tbody tr").count() == shown
+        assert more.inner_text() == words
+        more.click()
+    assert page.page.locator("#list tbody tr").count() == 431
+    assert more.is_hidden()
+    page.go("#view=trials&status=failed")
+    assert "None of 431 trials is like that" in page.page.inner_text("#list")
+    assert page.page.locator("#list table").is_hidden()
+    assert page.page.get_by_label("Status").input_value() == "failed"
+
+
+def test_seconds_of_a_list_have_as_many_decimals(recorded: Any, written_page: Any, opened: Any) -> None:
+    run = recorded(
+        *(
+            (made(f"t{place}", epoch=place + 1, agent_s=own), (), ())
+            for place, own in enumerate((0.1, 0.12, 3.0))
+        )
+    )
+    page = opened(written_page(chosen([("run", run)], read_scored(run))), "#view=trials")
+
+    assert texts(page, "#list tbody td:nth-child(9)") == ["0.10", "0.12", "3.00"]
+
+
+def test_long_names_of_a_list_wrap(recorded: Any, written_page: Any, opened: Any) -> None:
+    run = recorded((made("t1", agent="a rather long name " * 15, task_id="another-long-name-" * 15), (), ()))
+    path = written_page(chosen([("run", run)], read_scored(run)))
+    page = opened(path, "#view=trials", viewport={"width": 1400, "height": 900})
+
+    assert page.page.locator("#list .table-scroll").evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+def test_on_a_phone_a_trial_stands_beside_its_status(recorded: Any, written_page: Any, opened: Any) -> None:
+    run = recorded((made("a-task-with-a-long-name.some-variant.an-agent.1.0123abcd"), (), ()))
+    path = written_page(chosen([("run", run)], read_scored(run)))
+    page = opened(path, "#view=trials", viewport={"width": 390, "height": 844})
+
+    box = page.page.locator("#list tbody .badge").bounding_box()
+    assert box["x"] + box["width"] <= 390
 
 
 def test_at_phone_width_nothing_sticks_out(run: Run, written_page: Any, opened: Any) -> None:
