@@ -48,6 +48,8 @@ class Command:
     """Its program and arguments, without quotes."""
     target: str | None = None
     """The first file that it writes to by redirection."""
+    ended_by: str = ""
+    """The separator after it; empty for the last one."""
 
     @property
     def program(self) -> str:
@@ -65,6 +67,7 @@ def simple_commands(line: str) -> Iterator[Command]:
         kind, text = found.lastgroup, found[0]
         if kind == "separator":
             if command.words or command.target:
+                command.ended_by = text
                 yield _unwrapped(command)
             command, redirected = Command(after=text), ""
         elif kind == "redirection":
