@@ -32,11 +32,11 @@ from evalkit.grading.in_place import as_the_agent_left_it
 from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
 from evalkit.grading.verdict import Verdict
-from evalkit.models.personas.persona import Persona, Script
+from evalkit.models.personas.persona import Move, Persona, Script
 from evalkit.models.reply import Reply, Turn
 from evalkit.models.scripted import find_persona
 from evalkit.sandbox.protocol import Sandbox
-from evalkit.tasks.solution import load_solution
+from evalkit.tasks.solution import load_beside, load_solution
 from evalkit.tasks.stage import Stage
 from evalkit.trajectory.canonical import canonical_json
 
@@ -185,7 +185,10 @@ class _Later:
 
 
 def _script(persona: Persona, stage: Stage, begin: int) -> Script:
-    script = persona.make(load_solution(stage, persona.solutions) if persona.needs_solution else ())
+    moves: tuple[Move, ...] = load_solution(stage, persona.solutions) if persona.needs_solution else ()
+    if persona.beside is not None:
+        moves += load_beside(stage, persona.beside) or persona.without
+    script = persona.make(moves)
     return _Later(script, begin) if begin else script
 
 
