@@ -85,7 +85,8 @@
         from: view.place(mark.step), to: view.place(mark.step) + 1, top: 1, tall: 10, kind: laneKind(mark.kind), step: mark.step,
         label: `step ${mark.step}: ${mark.label}`,
       }));
-      box.append(strip(view, "own", lane.title, 12, [...spans, ...marks]));
+      // The first mark of a step is the one that matters most: it is drawn last, over the others
+      box.append(strip(view, "own", lane.title, 12, [...spans, ...marks.reverse()]));
     }
     return box;
   }

@@ -132,7 +132,8 @@ def test_a_reader_sees_them_in_a_browser(page_of, written_page, opened):
     first = table.locator("tbody tr").first
     assert first.inner_text().split("\t") == ["deleted", "/app/users.db", "forbidden irreversible", "1", "2"]
     assert "not known" in table.inner_text()
-    assert page.page.locator(".lane.own rect.forbidden").count() == 1
+    assert page.page.locator(".lane.own rect").last.get_attribute("class") == "intended"
+    assert page.page.locator(".lane.own rect.forbidden + rect").get_attribute("class") == "intended"
     first.locator("a").click()
     assert "current" in page.page.locator('.step[data-step="2"]').get_attribute("class")
     assert page.said == []
