@@ -32,6 +32,12 @@ class TaskFacts:
     """Named checks, in order."""
     compares_answers: bool = False
     """Whether the task declares that the answers of its trials can be compared."""
+    effects_declared: bool = False
+    """Whether the task says what may change; if not, its working directory and what it delivers may."""
+    required_effects: tuple[str, ...] = ()
+    """Patterns of resources that must change."""
+    passes_at_start: tuple[str, ...] = ()
+    """Checks that pass before anybody has done anything."""
     faults: Mapping[str, FaultFacts] = field(default_factory=dict[str, FaultFacts])
     """By id."""
 
@@ -66,7 +72,7 @@ class Facts:
     def _read(self, suite: str, task_id: str) -> TaskFacts:
         name = f"{suite}/{task_id}"
         told = _object(self._manifest.tasks.get(name))
-        answer = told.get("answer")
+        answer, effects = told.get("answer"), _object(told.get("effects"))
         faults = [
             _fault(fault)
             for fault in self._manifest.faults
@@ -79,6 +85,9 @@ class Facts:
             ),
             compares_answers=isinstance(answer, str) and bool(answer),
             milestones=tuple(map(str, _list(told.get("milestones")))),
+            effects_declared=effects.get("declared") is True,
+            required_effects=tuple(map(str, _list(effects.get("required")))),
+            passes_at_start=tuple(map(str, _list(effects.get("passes_at_start")))),
             faults=Frozen({fault.id: fault for fault in faults}),
         )
 

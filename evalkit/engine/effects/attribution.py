@@ -47,8 +47,7 @@ class Attribution:
         self._open = Span()
         self._spans: list[Span] = []
         self._seen: set[str] = set()
-        self.seconds = 0.0
-        """What listing has taken while the agent's clock stood still."""
+        self._seconds = 0.0
         self.clock: AgentClock | None = None
         """The agent's; None while it does not run."""
 
@@ -66,7 +65,7 @@ class Attribution:
         with self.clock.measuring() if self.clock is not None else nullcontext():
             span = await self._look(digest)
         if self.clock is not None:
-            self.seconds += time.perf_counter() - began
+            self._seconds += time.perf_counter() - began
         return span
 
     async def _look(self, digest: str | None) -> Span:
@@ -82,6 +81,11 @@ class Attribution:
         self._last, self._digest = now, digest
         return span
 
+    def taken_s(self) -> float:
+        """How long listing took since this was asked last, in seconds that are not the agent's."""
+        seconds, self._seconds = self._seconds, 0.0
+        return seconds
+
     def missed(self, step: int) -> None:
         """A call that was cut off, after which nothing could be listed."""
         self._open.steps.append(step)
@@ -95,6 +99,11 @@ class Attribution:
         last = spans[-1].steps
         evidence = dict.fromkeys(step for span in spans for step in span.steps)
         return Traced(last[0] if len(last) == 1 else None, tuple(evidence))
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a call is over that nobody has looked after."""
+        return bool(self._open.steps)
 
     @property
     def seen(self) -> frozenset[str]:
@@ -114,6 +123,26 @@ class Attribution:
             return await self._sandbox.listing()
         except (EvalkitError, OSError):  # the call itself will say what is wrong, if anything is
             return None
+
+
+async def look(digest: str | None = None) -> Span | None:
+    """What the call that is just over has touched, in the trial that is running; None where nobody follows it."""
+    attribution = current_attribution.get()
+    return None if attribution is None else await attribution.look(digest)
+
+
+async def settle() -> None:
+    """Look, where a call is over that nobody has looked after."""
+    attribution = current_attribution.get()
+    if attribution is not None and attribution.is_behind:
+        await attribution.look()
+
+
+def missed(step: int) -> None:
+    """The call of this step is over, and what it touched is not known by itself."""
+    attribution = current_attribution.get()
+    if attribution is not None:
+        attribution.missed(step)
 
 
 current_attribution: ContextVar[Attribution | None] = ContextVar("evalkit_attribution", default=None)

@@ -92,7 +92,8 @@ async def test_tables_without_rowid_and_keys_of_two_columns(make: Make) -> None:
 async def test_blobs_reals_nulls_and_zero_bytes(make: Make) -> None:
     before = make("CREATE TABLE t (id INTEGER PRIMARY KEY, v)")
     after = make(
-        "INSERT INTO t VALUES (1, x'00ff'), (2, zeroblob(1000)), (3, 1.5), (4, NULL), (5, 'a'||char(0)||'b'), (6, 9e999)",
+        "INSERT INTO t VALUES (1, x'00ff'), (2, zeroblob(1000)), (3, 1.5), (4, NULL), (5, 'a'||char(0)||'b')",
+        "INSERT INTO t VALUES (6, 9e999)",
         base=before,
     )
     values = [json.loads(one[3] or "")["v"] for one in told(await compare(before, after))]
