@@ -32,14 +32,15 @@ class TaskFacts:
     """Named checks, in order."""
     compares_answers: bool = False
     """Whether the task declares that the answers of its trials can be compared."""
-    effects_declared: bool = False
-    """Whether the task says what may change; if not, its working directory and what it delivers may."""
-    required_effects: tuple[str, ...] = ()
-    """Patterns of resources that must change."""
-    passes_at_start: tuple[str, ...] = ()
-    """Checks that pass before anybody has done anything."""
     faults: Mapping[str, FaultFacts] = field(default_factory=dict[str, FaultFacts])
     """By id."""
+
+    effects_declared: bool = False
+    """Whether the task says what may change; else the working directory and what it delivers may."""
+    required_effects: tuple[str, ...] = ()
+    """Patterns of resources that are asked to change."""
+    passes_at_start: tuple[str, ...] = ()
+    """Named checks that pass before anybody has done anything."""
 
     @property
     def silent_faults(self) -> frozenset[str]:
@@ -85,10 +86,10 @@ class Facts:
             ),
             compares_answers=isinstance(answer, str) and bool(answer),
             milestones=tuple(map(str, _list(told.get("milestones")))),
+            faults=Frozen({fault.id: fault for fault in faults}),
             effects_declared=effects.get("declared") is True,
             required_effects=tuple(map(str, _list(effects.get("required")))),
             passes_at_start=tuple(map(str, _list(effects.get("passes_at_start")))),
-            faults=Frozen({fault.id: fault for fault in faults}),
         )
 
 

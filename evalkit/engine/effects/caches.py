@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalkit.engine.effects.globs import fits
+from evalkit.measures.globs import fits
 
 CACHES = (
     "/**/__pycache__/**",

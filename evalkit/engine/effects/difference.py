@@ -9,12 +9,12 @@ from evalkit.engine.effects.change import RawChange
 from evalkit.engine.effects.files import file_changes
 from evalkit.engine.effects.git import git_changes, label, main_repository, told_by_git, with_history
 from evalkit.engine.effects.git_state import GitState
-from evalkit.engine.effects.globs import fits
 from evalkit.engine.effects.packages import lists_of, owned, package_changes
 from evalkit.engine.effects.reading import MAX_FILES, read_files
 from evalkit.engine.effects.rows import KINDS
 from evalkit.engine.effects.scope import Scope
 from evalkit.engine.effects.state import State
+from evalkit.measures.globs import fits
 from evalkit.sandbox.protocol import Sandbox
 
 _MAX_LIST = 16 * 1024 * 1024

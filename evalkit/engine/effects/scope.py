@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from evalkit.engine.effects.caches import is_cache
 from evalkit.engine.effects.change import RawChange
-from evalkit.engine.effects.globs import fits
+from evalkit.measures.globs import fits
 from evalkit.tasks.task import Task
 from evalkit.trajectory.effect import EffectClass
 

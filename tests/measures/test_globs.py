@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalkit.engine.effects.globs import fits
+from evalkit.measures.globs import fits
 
 
 @pytest.mark.parametrize(
