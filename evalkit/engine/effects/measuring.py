@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+import anyio
+
 from evalkit.engine.effects.attribution import Attribution, Traced, current_attribution
 from evalkit.engine.effects.change import RawChange
 from evalkit.engine.effects.composition import composed
 from evalkit.engine.effects.difference import difference
-from evalkit.engine.effects.running import Alive, process_changes, socket_changes
+from evalkit.engine.effects.running import Alive, lasting, process_changes, socket_changes
 from evalkit.engine.effects.scope import Scope, severity
 from evalkit.engine.effects.state import State, state_of
 from evalkit.engine.effects.tracing import Found, Tracer
@@ -22,6 +24,8 @@ from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.effect import Effect
 
+GRACE_S = 0.3
+"""What ends by itself in this time was not left behind."""
 MAX_EFFECTS = 100_000
 """Rows of one trial; the worst are kept."""
 
@@ -75,14 +79,20 @@ class EffectsMeter:
         return tuple(rows[:MAX_EFFECTS])
 
     async def _begin(self) -> None:
-        self._was_alive = await self._alive()
-        self._before = await state_of(self.sandbox, self.scope.tables)
+        alive = await self._alive()
+        state = await state_of(self.sandbox, self.scope.tables)
+        self._was_alive = await self._still(alive) if alive.processes else alive
+        self._before = state
         await self.attribution.begin()
         current_attribution.set(self.attribution)
 
     async def _note_running(self) -> None:
         await self.attribution.look()
-        self._is_alive = await self._alive()
+        alive = await self._alive()
+        if set(alive.processes) - set(self._was_alive.processes):
+            await anyio.sleep(GRACE_S)
+            alive = await self._still(alive)
+        self._is_alive = alive
 
     async def _end(self) -> None:
         before = self._before
@@ -109,6 +119,11 @@ class EffectsMeter:
 
     async def _alive(self) -> Alive:
         return Alive(await self.sandbox.processes(), await self.sandbox.listeners())
+
+    async def _still(self, before: Alive) -> Alive:
+        """What is there now, of processes those alone that were there before."""
+        now = await self._alive()
+        return Alive(lasting(before.processes, now.processes), now.listeners)
 
     async def _safely(self, when: str, measure: Callable[[], Awaitable[None]]) -> None:
         try:

@@ -137,6 +137,32 @@ async def test_processes_and_sockets_that_were_left(bench: Bench) -> None:
     assert (found["process:cron"].change, found["process:cron"].severity) == ("killed", 0.75)
 
 
+async def test_what_a_service_starts_and_ends_is_its_own(bench: Bench) -> None:
+    service = Running(1, 0, 1.0, "worker", "worker")
+    bench.sandbox.alive = (service, Running(2, 1, 2.0, "sleep", "sleep 60"))
+    await bench.meter.begin()
+    bench.sandbox.alive = (service, Running(3, 1, 3.0, "sh", "sh"), Running(4, 3, 4.0, "sleep", "sleep 60"))
+    assert await bench.finish() == {}
+
+
+async def test_what_ends_by_itself_at_once_was_not_left_behind(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await bench.meter.begin()
+    looks = iter(
+        [
+            (Running(2, 1, 2.0, "sleep", "sleep 0.01"), Running(3, 1, 3.0, "nc", "nc")),
+            (Running(3, 1, 3.0, "nc", "nc"),),
+        ]
+    )
+
+    async def processes() -> tuple[Running, ...]:
+        return next(looks)
+
+    monkeypatch.setattr(bench.sandbox, "processes", processes)
+    assert list(await bench.finish()) == ["process:nc"]
+
+
 async def test_processes_and_ports_that_may_stay() -> None:
     bench = Bench(Scope(processes=("nginx",), ports=(80,)))
     await bench.meter.begin()
