@@ -40,12 +40,16 @@ def signatures(folder: int, *, known: Signatures | None = None) -> Signatures | 
     restored times of what its owner may not read, as looking into it changes its ctime. `folder` may be opened by
     O_PATH. A folder below that is `known` is not walked again.
     """
+
+    def is_known(status: os.stat_result) -> bool:
+        return known is not None and identity(status) == known.folder
+
     for _ in range(3):
         status = os.fstat(folder)
         found = {"": _signature(status)}
         try:
-            for visit in walk(folder, "", reopen=True, skip=known.folder if known else None):
-                if known is not None and identity(visit.stat) == known.folder:
+            for visit in walk(folder, "", reopen=True, skip=is_known):
+                if known is not None and is_known(visit.stat):
                     found.update((visit.path + path, one) for path, one in known.by_path.items())
                 else:
                     found[visit.path] = _signature(visit.stat)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from evalkit.errors import SandboxError
 from evalkit.sandbox.protocol import Entry, EntryKind
-from evalkit.sandbox.walk import TreeChanged, Visit, identity, walk
+from evalkit.sandbox.walk import Skip, TreeChanged, Visit, identity, walk
 
 HASHED_BYTES = 256 * 1024 * 1024
 """Larger files are listed with their size and without a digest."""
@@ -21,9 +21,11 @@ _SMALL_HOLE = 1024 * 1024
 _CHUNK = 1024 * 1024
 
 
-def snapshot(folder: int, owner_of: Callable[[int], int]) -> dict[str, Entry]:
-    """Every path below an open folder, which stands for `/`. `owner_of` maps a host user to the one seen
-    inside.
+def snapshot(
+    folder: int, owner_of: Callable[[int], int], *, path: str = "", skip: Skip | None = None
+) -> dict[str, Entry]:
+    """Every path below an open folder, which stands for `path`. `owner_of` maps a host user to the one seen
+    inside. What is below folders that `skip` says so of is left out.
 
     A folder whose path is longer than any program can open is listed, and what is below it is not.
     A file that goes away while it is read is left out. Raises SandboxError where there are more than `MAX_ENTRIES`
@@ -33,7 +35,7 @@ def snapshot(folder: int, owner_of: Callable[[int], int]) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
         hashing = _Hashing()
         with contextlib.suppress(TreeChanged):
-            for visit in walk(folder, "", reopen=True):
+            for visit in walk(folder, path, reopen=True, skip=skip):
                 if len(entries) >= MAX_ENTRIES:
                     raise SandboxError(f"the sandbox holds more than {MAX_ENTRIES} files")
                 with contextlib.suppress(FileNotFoundError):

@@ -28,6 +28,7 @@ from anyio import to_thread
 
 from evalkit.errors import SandboxError
 from evalkit.sandbox import snapshot
+from evalkit.sandbox.in_memory import entries_in_memory
 from evalkit.sandbox.local import etc, furnishing, looking
 from evalkit.sandbox.local.bubblewrap import Bubblewrap, Layout, account, find
 from evalkit.sandbox.local.channel import BubblewrapChannel, LaunchFailed
@@ -71,6 +72,7 @@ class LocalSandbox:
         self._files = threading.Lock()
         """Held while files are read or written from outside, as folders may be opened up meanwhile."""
         self._looking = looking.Looking()
+        self._last_disks: dict[str, Entry] = {}
         self._notes: list[str] = []
         self._stopped = self._unwatched = False
 
@@ -176,7 +178,7 @@ class LocalSandbox:
         return await self._on_files(lambda: self._looking.digest(self._tree, workdir))
 
     async def snapshot(self) -> dict[str, Entry]:
-        """Everything in the writable folders."""
+        """Everything in the writable folders, and in the small disks, once halted as they were before."""
         return await self._on_files(self._snapshot)
 
     async def processes(self) -> tuple[Running, ...]:
@@ -302,6 +304,7 @@ class LocalSandbox:
     async def _halt(self) -> None:
         """A running command is ended first, so that its turn ends; then nobody else has one."""
         if self._shell is not None:
+            self._last_disks = await self._on_files(self._disks)
             await self._shell.close()
         async with self._turn:
             if self._shell is not None:
@@ -355,9 +358,14 @@ class LocalSandbox:
     def _snapshot(self) -> dict[str, Entry]:
         root = os.open(self._tree.root, OPEN_FOLDER)
         try:
-            return snapshot.snapshot(root, self._owner_inside)
+            entries = snapshot.snapshot(root, self._owner_inside)
         finally:
             os.close(root)
+        return {**entries, **(self._last_disks if self._channel is None else self._disks())}
+
+    def _disks(self) -> dict[str, Entry]:
+        channel = self._channel if self._environment.disks else None
+        return {} if channel is None else entries_in_memory(channel.init, self._owner_inside)
 
     def _owner_inside(self, uid: int) -> int:
         return self._user.uid if uid == self._account.uid else _NOBODY
