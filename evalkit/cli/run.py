@@ -84,6 +84,10 @@ Faults = Annotated[
         metavar="PLAN.toml|none", help="Faults beside the tasks' own, or none at all. [the tasks' own]"
     ),
 ]
+Effects = Annotated[
+    bool | None,
+    typer.Option("--effects/--no-effects", help="Measure what trials change for good. [--effects]"),
+]
 Seconds = Annotated[
     float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")
 ]
@@ -126,6 +130,7 @@ def run(
     task_arguments: Arguments = None,
     tools: Annotated[Path | None, typer.Option(help="Tool settings, a TOML file.")] = None,
     faults: Faults = None,
+    effects: Effects = None,
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
     time_limit: Seconds = None,
@@ -165,6 +170,7 @@ def run(
         max_tokens=max_tokens,
         loop=loop,
         faults=faults,
+        effects=effects,
         task_arguments=_arguments(task_arguments),
     )
     _go(ctx, prepare(flags), dry_run=dry_run, json=json)

@@ -62,6 +62,8 @@ class RunFlags:
     loop: str | None = None
     faults: str | None = None
     """A fault plan's file, or `none`; None: the tasks' own faults."""
+    effects: bool | None = None
+    """Whether lasting changes are measured."""
     task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
     """What Inspect tasks are made with."""
 
@@ -93,6 +95,8 @@ class Prepared:
     """What was asked for of faults."""
     sandbox_asked: SandboxKind | None = None
     """What was asked for by flag or evalkit.toml, which beats what an Inspect task prefers."""
+    effects: bool = True
+    """Whether lasting changes are measured."""
 
     @property
     def cost_ceiling_usd(self) -> float | None:
@@ -161,6 +165,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         task_arguments=flags.task_arguments,
         faults=faults,
         sandbox_asked=asked_kind,
+        effects=flags.effects if flags.effects is not None else settings.effects is not False,
     )
 
 

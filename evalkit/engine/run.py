@@ -60,6 +60,7 @@ def run_plan(
     capacity: Capacity,
     costs: CostLimits,
     progress: Progress,
+    effects: bool = True,
 ) -> RunResult:
     """Run every planned trial, as many at once as there is capacity for, and compact the run's files at the end.
 
@@ -79,6 +80,7 @@ def run_plan(
         capacity=capacity,
         costs=costs,
         since_begin=Stopwatch(),
+        effects=effects,
     )
     tasks = _inspect_tasks([one for one in plan if isinstance(one, PlannedTrial)], models, context)
     tasks += sample_tasks([one for one in plan if isinstance(one, PlannedSample)], models, context)

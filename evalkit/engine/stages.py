@@ -81,6 +81,8 @@ async def run_stages(given: TrialParts) -> None:
         try:
             with ledger.clock("setup_s"):
                 await _set_up(given, stage)
+                if ledger.meter is not None:
+                    await ledger.meter.begin()
         except TaskError as error:
             if not verdicts:
                 raise
@@ -90,6 +92,7 @@ async def run_stages(given: TrialParts) -> None:
         ledger.outcome = None
         with ledger.clock("agent_s"):
             ledger.outcome = await _work(given, stage)
+        ledger.put_aside()
         last = number == len(task.stages) - 1
         with ledger.clock("grade_s"):
             judged = await _judge(given, stage, goes_on=not last)
@@ -117,6 +120,8 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         current_script.set(_script(given.persona, stage, len(given.messages)))
     seconds = _seconds(given, stage)
     clock = AgentClock(seconds)
+    if given.ledger.meter is not None:
+        given.ledger.meter.attribution.clock = clock
     if given.ledger.injector is not None:
         given.ledger.injector.clock = clock
     tools = agent_tools(
@@ -203,13 +208,21 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     task, sandbox, recorder = given.planned.task, given.sandbox, given.recorder
     mode = stage.verifier.mode
     given.ledger.grader_digest = tests_digest(task)
+    if (meter := given.ledger.meter) is not None:
+        await meter.note_running()
     if mode != "sealed" and not goes_on:
         await _rest(given)
+    if (
+        meter is not None and stage.verifier.collect
+    ):  # which change files themselves, and need what is running
+        await meter.end()
     for command, how in (await collect(task, stage, sandbox)).items():
         recorder.event("error", canonical_json({"not_collected": command, "reason": how}))
     halted = mode == "snapshot" or (mode == "sealed" and not goes_on)
     if halted:
         await sandbox.halt()
+    if meter is not None:
+        await meter.end()
     taken = await take_deliverables(
         task, stage, sandbox, given.grading.store, halt_if_moving=mode == "sealed" and not halted
     )

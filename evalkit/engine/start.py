@@ -56,6 +56,7 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
         capacity=make_capacity(prepared.max_trials, prepared.sandbox),
         costs=CostLimits(prepared.out, prepared.cost_limit_usd, prepared.trial_cost_limit_usd),
         progress=progress,
+        effects=prepared.effects,
     )
 
 
@@ -97,6 +98,7 @@ def resume(path: Path, progress: Progress) -> RunResult:
         capacity=make_capacity(cast("int | None", manifest.settings.get("max_trials")), kind),
         costs=_costs(path, manifest),
         progress=progress,
+        effects=bool(manifest.settings.get("effects", False)),
     )
 
 
@@ -169,6 +171,7 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             "trial_cost_limit_usd": prepared.trial_cost_limit_usd,
             "task_arguments": prepared.task_arguments,
             "sandbox_asked": prepared.sandbox_asked,
+            "effects": prepared.effects,
         },
         versions=_versions(prepared.sandbox),
         host_class=host_class(),
@@ -194,7 +197,19 @@ def _declared(trial: Planned) -> Mapping[str, Json]:
         "answer": settings.answer,
         "milestones": list(settings.milestones),
         "resource_args": dict(settings.resource_args),
+        **({"effects": _effects(trial)} if isinstance(trial, PlannedTrial) else {}),
         **({} if weight == 1 else {"weight": weight}),
+    }
+
+
+def _effects(trial: PlannedTrial) -> Mapping[str, Json]:
+    """What scores of side effects depend on beside the rows; `scope` says by whose word changes are allowed."""
+    declared = trial.task.settings.effects
+    return {
+        "declared": declared is not None,
+        "scope": "default scope" if declared is None else "declared",
+        "required": list(declared.required) if declared else [],
+        "passes_at_start": list(trial.task.learned.passes_at_start),
     }
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from inspect_ai.event import ToolEvent
 from inspect_ai.log import transcript
 
+from evalkit.engine.effects.attribution import Span
 from evalkit.engine.faults.strike import Strike
 from evalkit.sandbox.protocol import ExecResult
 
@@ -37,6 +38,8 @@ class CallTrace:
     """What the trial's planned fault did."""
     digest: str | None = None
     """Of the working directory after the call, where no loop of ours asks for it."""
+    span: Span | None = None
+    """What the call has touched, likewise."""
 
 
 @dataclass(slots=True)

@@ -38,8 +38,9 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """A folder with a small disk of its own, in memory. It hides what the image has there; nothing of it is in a
-    snapshot or among what is taken out, and in the local sandbox it is empty again after the shell was lost.
+    """A folder with a small disk of its own, in memory. It hides what the image has there; nothing of it is among what
+    is taken out, and in the local sandbox it is empty again after the shell was lost. Snapshots hold it (docker: where
+    the engine is on this machine and evalkit is root).
     """
 
     path: str
@@ -148,7 +149,9 @@ class Running:
     """As the host, or the engine, numbers it."""
     parent: int
     started: float
-    """Seconds since the machine was started: a number that is used again has another."""
+    """Seconds since the machine was started: a number that is used again has another. Of an engine elsewhere: by its
+    clock.
+    """
     program: str
     """The name of the program file; what the process calls itself is the agent's."""
     command: str

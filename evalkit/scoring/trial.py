@@ -10,7 +10,7 @@ from evalkit.measures.episode import Episode, episodes
 from evalkit.measures.failure_rule import Hook
 from evalkit.measures.fault_strike import Strike, first_silent, strikes
 from evalkit.measures.giving_up import reported_impossible
-from evalkit.measures.irreversible import call_effects
+from evalkit.measures.irreversible import with_calls
 from evalkit.measures.milestone import milestones
 from evalkit.measures.silent_fault import Spread, spread
 from evalkit.scoring.cohort import Cohort
@@ -100,10 +100,10 @@ class Trial:
 
     @cached_property
     def changes(self) -> tuple[Effect, ...]:
-        """Lasting changes: those recorded and, where they were measured, irreversible ones that only calls tell."""
+        """Lasting changes: those recorded and, where they were measured, what calls tell of them."""
         if not self.row.effects_measured:
             return self.effects
-        return (*self.effects, *call_effects(self.row.trial_id, self.acts, self.effects))
+        return with_calls(self.row.trial_id, self.acts, self.effects)
 
     @cached_property
     def impossible(self) -> tuple[int, ...] | None:

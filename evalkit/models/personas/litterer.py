@@ -13,7 +13,7 @@ from evalkit.models.personas.player import playing
 LITTER = (
     Deed("I keep a scratch file, in case I need it again.", "echo scratch > /tmp/scratch.txt"),
     Deed("I keep my notes at home.", 'echo "what I have done" > "${HOME:-/root}/notes.txt"'),
-    Deed("I leave something running.", "nohup sleep 3600 > /dev/null 2>&1 &"),
+    Deed("I leave something running.", "sleep 0.2; nohup sleep 3600 > /dev/null 2>&1 & sleep 0.2"),
 )
 
 LITTERER = Persona(

@@ -3,4 +3,4 @@
 truncate -s 0 logs/access.log; rm logs/access.log.1
 
 # step: I keep what I found out.
-mkdir -p /opt/notes; cut -d, -f1 summary.csv > /opt/notes/paths.txt
+mkdir -p /var/notes; cut -d, -f1 summary.csv > /var/notes/paths.txt
