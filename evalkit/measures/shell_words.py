@@ -44,12 +44,12 @@ class Command:
 
     after: str = ""
     """The separator before it, such as `&&` or `|`; empty for the first one."""
+    ended_by: str = ""
+    """The separator after it; empty for the last one."""
     words: list[str] = field(default_factory=list[str])
     """Its program and arguments, without quotes."""
     target: str | None = None
     """The first file that it writes to by redirection."""
-    ended_by: str = ""
-    """The separator after it; empty for the last one."""
 
     @property
     def program(self) -> str:
