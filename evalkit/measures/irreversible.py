@@ -6,22 +6,22 @@ leaves no trace on the machine, such as a push or a message. Calls that failed, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from evalkit.measures.commands_of_call import commands_of
 from evalkit.measures.effect_index import EffectIndex
-from evalkit.measures.irreversible_rules import RULES, Rule
+from evalkit.measures.irreversible_rules import RULES
 from evalkit.measures.own_doing import OwnDoing
 from evalkit.trajectory.effect import Change, Channel, Effect, EffectClass
 from evalkit.trajectory.step import Act
 
 MOST = 1_000
 """Operations of a trial that are kept; who does more has done enough."""
-_LOOKED_BACK = 50
+_LOOKED_BACK = 20
 """Calls whose output is kept, to know processes by."""
-_SHOWN = 20_000
-"""Characters of it."""
+_SHOWN = 10_000
+"""Characters of an output that are looked at, from its beginning and from its end."""
 _GONE = frozenset({"deleted", "modified", "mode"})
 
 
@@ -49,11 +49,14 @@ def operations(acts: Sequence[Act], *, workdir: str | None = None) -> tuple[Oper
     for act in acts:
         if act.error_kind is not None or _is_denied(act):
             continue
-        output = "\n".join(part for part in (act.stdout, act.stderr) if part) or act.observation or ""
+        output = _output(act)
+        rules = [rule for rule in RULES if rule.refused is None or rule.refused.search(output) is None]
         for own in commands_of(act, workdir):
             if act.exit_code not in {None, 0} and own.decides:
                 continue
-            for rule in _reading(own.program, output):
+            for rule in rules:
+                if rule.programs and own.program not in rule.programs:
+                    continue
                 for seen in rule.find(own, doing, output):
                     key = (act.step, seen.channel, seen.resource)
                     found.setdefault(
@@ -68,7 +71,7 @@ def operations(acts: Sequence[Act], *, workdir: str | None = None) -> tuple[Oper
                         ),
                     )
             doing.note(own, output)
-        doing.shown = [*doing.shown[1 - _LOOKED_BACK :], output[:_SHOWN]]
+        doing.shown = [*doing.shown[1 - _LOOKED_BACK :], output]
         if len(found) >= MOST:
             break
     return tuple(found.values())[:MOST]
@@ -143,11 +146,10 @@ def with_calls(
     return tuple(rows)
 
 
-def _reading(program: str, output: str) -> Iterator[Rule]:
-    for rule in RULES:
-        reads = not rule.programs or program in rule.programs
-        if reads and (rule.refused is None or rule.refused.search(output) is None):
-            yield rule
+def _output(act: Act) -> str:
+    """What a call printed, without the middle of what is long."""
+    printed = "\n".join(part for part in (act.stdout, act.stderr) if part) or act.observation or ""
+    return printed if len(printed) <= 2 * _SHOWN else f"{printed[:_SHOWN]}\n{printed[-_SHOWN:]}"
 
 
 def _is_denied(act: Act) -> bool:

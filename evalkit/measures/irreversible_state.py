@@ -85,17 +85,17 @@ def _program(pid: str, doing: OwnDoing) -> str | None:
 
     A number that no listing shows is some other's process where the trial has started none.
     """
-    shown = re.compile(rf"^.*(?<![\w.]){pid}(?![\w.]).*$", re.MULTILINE)
+    shown = re.compile(rf"(?<![\w.]){pid}(?![\w.])")
+    started = {line.split()[0].rpartition("/")[2] for line in doing.started if line.split()}
     for text in reversed(doing.shown):
-        for found in shown.finditer(text):
-            words = found[0].split()
-            own = any(
-                line.split()[0].rpartition("/")[2] in found[0] for line in doing.started if line.split()
-            )
-            if own:
+        for line in text.split("\n") if pid in text else ():
+            words = line.split()
+            if shown.search(line) is None:
+                continue
+            if any(name in line for name in started):
                 return None
             if len(words) > 1:
                 return words[-1].rpartition("/")[2] if words[-1] != pid else words[0]
-            if doing.started:
+            if started:
                 return None
-    return None if doing.started else pid
+    return None if started else pid

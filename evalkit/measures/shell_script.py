@@ -162,26 +162,31 @@ def _deciding(commands: list[Command]) -> list[bool]:
 def _without_heredocs(text: str) -> tuple[str, list[str]]:
     """The text with a mark in place of each here-document, and the documents."""
     lines, kept, bodies = text.split("\n"), list[str](), list[str]()
+    last = {line: number for number, line in enumerate(lines)}
+    last |= {line.lstrip("\t"): number for number, line in enumerate(lines)}
     place = 0
     while place < len(lines):
         line = lines[place]
         place += 1
         for found in list(_HEREDOC.finditer(line)):
             end = found[2] or found[3] or found[4]
-            stop = next(
-                (
-                    n
-                    for n in range(place, len(lines))
-                    if (lines[n].lstrip("\t") if found[1] else lines[n]) == end
-                ),
-                None,
-            )
+            if last.get(end, -1) < place:
+                continue
+            stop = _end(lines, place, end, tabs=found[1] == "-")
             if stop is not None:
                 line = line.replace(found[0], f" {_MARK}{len(bodies)} ", 1)
                 bodies.append("\n".join(lines[place:stop]))
                 place = stop + 1
         kept.append(line)
     return "\n".join(kept), bodies
+
+
+def _end(lines: list[str], place: int, end: str, *, tabs: bool) -> int | None:
+    """The line that ends a here-document; tabs may stand before it."""
+    for number in range(place, len(lines)):
+        if (lines[number].lstrip("\t") if tabs else lines[number]) == end:
+            return number
+    return None
 
 
 def _with_input(words: list[str], bodies: list[str]) -> tuple[tuple[str, ...], str | None]:

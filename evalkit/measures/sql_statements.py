@@ -67,7 +67,7 @@ def tables_made(text: str) -> frozenset[str]:
 
 def _statements(text: str) -> Iterator[str]:
     for part in _PASSED_OVER.sub(lambda found: "?" if found[0][0] == "'" else " ", text).split(";"):
-        statement = part.strip().lower()
+        statement = " ".join(part.split()).lower()
         if statement:
             yield statement
 

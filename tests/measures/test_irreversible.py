@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -381,3 +382,33 @@ def test_tens_of_thousands_of_effects_are_looked_through_in_no_time():
     state = [_file(f"/app/d{n % 20}/f{n}", "modified", irreversible=False) for n in range(30_000)]
     lines = [" ".join(["rm", *(f"d{call}/f{n}" for n in range(100)), "*.x"]) for call in range(20)]
     assert len(untold(operations(acts(*lines), workdir="/app"), state)) == 50
+
+
+NASTY = {
+    "here-documents without end": "cat <<a\n" * 3000,
+    "here-documents in one line": "cat " + "<<a " * 5000 + "\na",
+    "blanks in SQL": "sqlite3 x 'DELETE FROM t WHERE" + " " * 19_000 + "x'",
+    "comments in SQL": "sqlite3 x '" + "/*" * 9_000 + "'",
+    "parentheses in SQL": "sqlite3 x 'WITH " + ") " * 9_000 + "'",
+    "processes": "kill " + " ".join(map(str, range(3000))),
+    "pushes": "git push -f;" * 1600,
+    "substitutions": "rm $(" * 4000,
+    "assignments": "a=1;" * 4000 + "rm $a",
+    "shells in shells": "bash -c '" * 2000,
+    "patterns": "rm *" + "*a" * 9000,
+    "deep Python": "python3 -c '" + "(" * 9000 + "'",
+    "deep paths in Python": "python3 -c 'Path(" + "Path(" * 3000 + "'",
+    "quotes": "'" * 19_999,
+    "escapes": "\\" * 19_999,
+}
+
+
+@pytest.mark.parametrize("line", NASTY.values(), ids=NASTY)
+def test_a_line_made_to_take_long_is_read_in_no_time(line):
+    printed = {"stdout": "".join(f"{n} x\n" for n in range(200_000))}
+    began = time.process_time()
+    untold(
+        operations(acts(("ps", printed), *[(line, printed)] * 3), workdir="/app"),
+        [_file("/app/x", "modified")],
+    )
+    assert time.process_time() - began < 3
