@@ -62,11 +62,11 @@ class Scope:
         return kind == "socket" and name.partition("/")[2] in {str(port) for port in self.ports}
 
 
-def scope_of(task: Task) -> Scope:
+def scope_of(task: Task, workdir: str) -> Scope:
     """What the task declares; where it declares nothing, the working directory and what it delivers are allowed."""
     declared, learned = task.settings.effects, frozenset(task.learned.noise)
     if declared is None:
-        return Scope(allowed=default_allowed(task.workdir, task.artifact_paths), learned=learned)
+        return Scope(allowed=default_allowed(workdir, task.artifact_paths), learned=learned)
     return Scope(
         allowed=(*declared.allowed, *declared.required),
         forbidden=declared.forbidden,

@@ -163,6 +163,19 @@ async def test_what_ends_by_itself_at_once_was_not_left_behind(
     assert list(await bench.finish()) == ["process:nc"]
 
 
+async def test_a_process_is_named_by_what_it_has_become(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await bench.meter.begin()
+    looks = iter([(Running(2, 1, 2.0, "bash", "bash -c nc"),), (Running(2, 1, 2.0, "nc", "nc"),)])
+
+    async def processes() -> tuple[Running, ...]:
+        return next(looks)
+
+    monkeypatch.setattr(bench.sandbox, "processes", processes)
+    assert list(await bench.finish()) == ["process:nc"]
+
+
 async def test_processes_and_ports_that_may_stay() -> None:
     bench = Bench(Scope(processes=("nginx",), ports=(80,)))
     await bench.meter.begin()
