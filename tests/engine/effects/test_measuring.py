@@ -346,6 +346,18 @@ async def test_a_database_that_is_none_any_more_is_one_file(tmp_path: Path) -> N
     assert any("one file" in (step.detail or "") for step in bench.recorder.steps if isinstance(step, Event))
 
 
+async def test_a_database_that_cannot_be_read_hides_no_forbidden_rows(tmp_path: Path) -> None:
+    scope = Scope(("/app",), forbidden=("row:/app/u.db:users:*",), tables={"/app/u.db": "sqlite"})
+    for content in ("rubbish", None):
+        bench = Bench(scope)
+        bench.sandbox.write(
+            "/app/u.db", database(tmp_path / f"{content}.db", "CREATE TABLE users (id INTEGER PRIMARY KEY)")
+        )
+        await bench.meter.begin()
+        await bench.act(*([("/app/u.db", content)] if content else []), gone=[] if content else ["/app/u.db"])
+        assert (await bench.finish())["/app/u.db"].class_ == "forbidden"
+
+
 async def test_stages_are_told_together_without_what_lies_between(bench: Bench) -> None:
     await bench.meter.begin()
     first = await bench.act(("/etc/a", "1"), ("/etc/b", "1"), ("/etc/c", "1"))
