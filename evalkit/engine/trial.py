@@ -178,9 +178,9 @@ async def _phases(
     ledger: Ledger,
 ) -> None:
     task = planned.task
-    if context.effects:
-        ledger.meter = _meter(planned, sandbox, context, recorder)
     await start_sandbox(sandbox, recorder, ledger)
+    if context.effects:
+        ledger.meter = await _meter(planned, sandbox, context, recorder)
     with ledger.clock("setup_s"):
         await set_up(task.recipe, task.path / "environment" / "Dockerfile", sandbox)
         if (check := task.harbor.environment.healthcheck) is not None:
@@ -188,14 +188,16 @@ async def _phases(
     await run_stages(TrialParts(planned, sandbox, model, recorder, ledger, _grading(planned, context)))
 
 
-def _meter(planned: PlannedTrial, sandbox: Sandbox, context: RunContext, recorder: Recorder) -> EffectsMeter:
-    return EffectsMeter(
-        sandbox,
-        scope_of(planned.task),
-        recorder,
-        planned.task.workdir,
-        Attribution(sandbox, only_workdir=context.sandbox != "local"),
-    )
+async def _meter(
+    planned: PlannedTrial, sandbox: Sandbox, context: RunContext, recorder: Recorder
+) -> EffectsMeter:
+    task, workdir = planned.task, planned.task.workdir
+    environment = task.harbor.environment
+    if context.sandbox != "local" and environment.docker_image is not None and not environment.workdir:
+        told = await sandbox.exec(("pwd",), timeout_s=60)  # only the image knows; nobody has worked in it yet
+        workdir = told.stdout.text.strip() or workdir
+    attribution = Attribution(sandbox, only_workdir=context.sandbox != "local")
+    return EffectsMeter(sandbox, scope_of(task, workdir), recorder, workdir, attribution)
 
 
 def _grading(planned: PlannedTrial, context: RunContext) -> Grading:

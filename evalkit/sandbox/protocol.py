@@ -137,7 +137,9 @@ class Entry:
     owner: int
     size: int
     sha256: str | None
-    """Digest of a regular file's content; None for other kinds, and for files over the hashing cap."""
+    """Digest of a regular file's content; None for other kinds, and for files over the hashing cap, or with holes over
+    the one for all holes. Where one of two snapshots has none, only the size can be compared.
+    """
     target: str | None = None
 
 

@@ -124,11 +124,14 @@ def _entry(visit: Visit, owner_of: Callable[[int], int], hashing: _Hashing) -> E
 
 def _sha256(folder: int, name: str) -> str | None:
     digest = hashlib.sha256()
-    with os.fdopen(open_file(folder, name), "rb", buffering=0) as source:
-        if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+    source = open_file(folder, name)
+    try:
+        if not stat.S_ISREG(os.fstat(source).st_mode):
             return None
         left = HASHED_BYTES
-        while left > 0 and (chunk := source.read(_CHUNK)):
+        while left > 0 and (chunk := os.read(source, _CHUNK)):
             digest.update(chunk)
             left -= len(chunk)
+    finally:
+        os.close(source)
     return digest.hexdigest()

@@ -27,7 +27,7 @@ def shared() -> Any:
 
 
 SHARED = shared()
-differences, printed, serve = SHARED.table().differences, SHARED.printed, SHARED.serve
+differences, printed, serve = SHARED.changes.differences, SHARED.printed, SHARED.serve
 globals().update({name: test for name, test in vars(SHARED).items() if name.startswith("test_")})
 
 

@@ -292,3 +292,54 @@ base.commit()"
         "row:/app/users.db:users:2": ("deleted", "collateral", False, third),
         "row:/app/users.db:users:3": ("deleted", "collateral", False, third),
     }
+
+
+TWO_CALLS = """\
+SCRIPT = [
+    [("{tool}", {{"{argument}": {first}}})],
+    [("{tool}", {{"{argument}": {second}}})],
+    [("submit", {{"answer": "done"}})],
+]
+
+@solver
+def plain():
+    async def solve(state, generate):
+        state.tools = [*state.tools, own_bash()]
+        return await generate(state, tool_calls="loop")
+
+    return solve
+
+@tool
+def own_bash():
+    async def execute(line: str) -> str:
+        \"\"\"Run a line.
+
+        Args:
+            line: The line.
+        \"\"\"
+        from inspect_ai.util import sandbox
+
+        return (await sandbox().exec(["sh", "-c", line])).stdout
+
+    return execute
+"""
+
+
+@pytest.mark.local
+@pytest.mark.parametrize(("tool", "argument"), [("bash", "command"), ("own_bash", "line")])
+def test_under_somebody_elses_loop_each_call_has_what_it_changed(
+    make_suite: MakeSuite, run_suite: RunSuite, inspect_file, player, tool: str, argument: str
+):
+    from evalkit.engine.inspect_objects import find
+
+    first, second = '"echo done > out; echo a > /tmp/a"', '"echo b > /tmp/b"'
+    path = inspect_file(TWO_CALLS.format(tool=tool, argument=argument, first=first, second=second))
+    find(f"{path}@plain", ("solver",))
+    trial, acts, found = whole(run_suite(make_suite(), player, loop=f"{path}@plain"))
+    assert (trial.status, trial.effects_measured) == ("passed", True)
+    assert [act.tool for act in acts] == [tool, tool, "submit"]
+    assert {name: one.step for name, one in found.items()} == {
+        "/app/out": acts[0].step,
+        "/tmp/a": acts[0].step,
+        "/tmp/b": acts[1].step,
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib.util
 import os
 import sys
@@ -20,7 +19,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.local]
 Opener = Callable[..., Awaitable[Any]]
 
 
-@functools.cache
 def table() -> Any:
     spec = importlib.util.spec_from_file_location("changes_of_files", Path(__file__).with_name("changes.py"))
     assert spec is not None
@@ -29,6 +27,9 @@ def table() -> Any:
     sys.modules[spec.name] = module  # where dataclasses look for the words of annotations
     spec.loader.exec_module(module)
     return module
+
+
+changes = table()
 
 
 async def printed(sandbox: Sandbox, line: str) -> str:
@@ -69,7 +70,6 @@ async def serve(sandbox: Sandbox) -> None:
 
 
 async def test_every_kind_of_change_to_files_is_seen_and_nothing_else(open_local: Opener) -> None:
-    changes = table()
     sandbox = await open_local(Environment(disks=(changes.DISK,)))
     assert await printed(sandbox, changes.script({one.folder: one.before for one in changes.FILES})) == ""
     before = await sandbox.snapshot()
@@ -92,7 +92,6 @@ async def test_what_is_not_changed_is_the_same_in_every_snapshot(sandbox: Sandbo
 
 async def test_no_place_that_can_be_written_is_missing_in_a_snapshot(open_local: Opener) -> None:
     """Except where only the kernel keeps what is written: /proc, and terminals."""
-    changes = table()
     sandbox = await open_local(Environment(disks=(changes.DISK,)))
     said = await printed(
         sandbox,
@@ -160,7 +159,6 @@ async def test_sockets_that_wait_are_seen_and_others_are_not(sandbox: Sandbox) -
 
 
 async def test_an_agent_that_replaces_programs_changes_nothing_of_what_is_seen(sandbox: Sandbox) -> None:
-    changes = table()
     await printed(sandbox, "echo old > /app/file; echo x > /app/gone")
     before = await sandbox.snapshot()
     await serve(sandbox)

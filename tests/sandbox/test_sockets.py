@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from evalkit.sandbox import Environment
 from evalkit.sandbox.protocol import Listening
 from evalkit.sandbox.sockets import TABLES, listening, tables
 
@@ -69,3 +72,20 @@ def test_a_network_without_all_tables_is_read(tmp_path: Path) -> None:
     assert tables(tmp_path) == {"tcp": TCP}
     with pytest.raises(OSError, match="gone"):
         tables(tmp_path / "gone")
+
+
+@pytest.mark.anyio
+@pytest.mark.local
+async def test_with_the_machines_network_the_machines_own_sockets_are_not_told(open_local: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)):
+        sandbox = await open_local(Environment(network=True))
+        assert await sandbox.listeners() == ()
+        program = (
+            "import socket, time; s = socket.create_server(('127.0.0.1', 0)); "
+            "open('port', 'w').write(str(s.getsockname()[1])); time.sleep(600)"
+        )
+        done = await sandbox.exec(
+            f'python3 -c "{program}" >/dev/null 2>&1 & while ! [ -s port ]; do sleep 0.05; done; cat port',
+            timeout_s=60,
+        )
+        assert await sandbox.listeners() == (Listening("tcp", "127.0.0.1", int(done.stdout.text)),)

@@ -48,7 +48,7 @@ async def _told(
     lists = lists_of(packages, after.entries.keys())[:MAX_FILES]
     contents = await read_files(sandbox, lists, after.entries, max_bytes=_MAX_LIST)
     files, starts = owned(packages, contents)
-    repositories = tuple(after.repositories)
+    repositories = frozenset(after.repositories)
 
     def told(path: str) -> bool:
         if path in rows or told_by_git(path, repositories):

@@ -6,7 +6,7 @@ Everything below a repository's own folder but its hooks is told here alone: ref
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 
 from evalkit.engine.effects.change import WORDS, RawChange
@@ -17,12 +17,15 @@ from evalkit.trajectory.effect import Change
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-def told_by_git(path: str, repositories: Iterable[str]) -> bool:
+def told_by_git(path: str, repositories: Container[str]) -> bool:
     """Whether a path is among a repository's own files."""
-    return any(
-        path == folder or (path.startswith(f"{folder}/") and not path.startswith(f"{folder}/hooks"))
-        for folder in repositories
-    )
+    folder, below = path, ""
+    while folder:
+        if folder in repositories and below.partition("/")[0] != "hooks":
+            return True
+        folder, _, name = folder.rpartition("/")
+        below = f"{name}/{below}"
+    return False
 
 
 def label(folder: str, main: str | None) -> str:

@@ -94,7 +94,7 @@ class EffectsMeter:
     async def _note_running(self) -> None:
         await self.attribution.look()
         alive = await self._alive()
-        if set(alive.processes) - set(self._was_alive.processes):
+        if any(True for _ in process_changes(self._was_alive.processes, alive.processes)):
             await anyio.sleep(GRACE_S)
             alive = await self._still(alive)
         self._is_alive = alive

@@ -19,9 +19,9 @@ class Alive:
 
 
 def lasting(earlier: Iterable[Running], later: Iterable[Running]) -> tuple[Running, ...]:
-    """Those that are alive at both moments."""
-    still = {_key(one) for one in later}
-    return tuple(one for one in earlier if _key(one) in still)
+    """Those that are alive at both moments, as they are at the later one: some have just become another program."""
+    known = {_key(one) for one in earlier}
+    return tuple(one for one in later if _key(one) in known)
 
 
 def process_changes(

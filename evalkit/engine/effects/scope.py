@@ -46,8 +46,12 @@ class Scope:
         return "collateral"
 
     def forbids(self, change: RawChange) -> bool:
-        """Whether a declaration forbids it."""
-        return fits(self.forbidden, change.names)
+        """Whether a declaration forbids it. With a database whose rows cannot be told, forbidden rows may be gone."""
+        if fits(self.forbidden, change.names):
+            return True
+        rows = f"row:{change.resource}:"
+        whole = change.channel == "file" and change.change != "mode" and change.resource in self.tables
+        return whole and change.existed and any(pattern.startswith(rows) for pattern in self.forbidden)
 
     def _is_noise(self, change: RawChange) -> bool:
         cache = change.channel == "file" and is_cache(change.names)
@@ -62,11 +66,11 @@ class Scope:
         return kind == "socket" and name.partition("/")[2] in {str(port) for port in self.ports}
 
 
-def scope_of(task: Task) -> Scope:
+def scope_of(task: Task, workdir: str) -> Scope:
     """What the task declares; where it declares nothing, the working directory and what it delivers are allowed."""
     declared, learned = task.settings.effects, frozenset(task.learned.noise)
     if declared is None:
-        return Scope(allowed=default_allowed(task.workdir, task.artifact_paths), learned=learned)
+        return Scope(allowed=default_allowed(workdir, task.artifact_paths), learned=learned)
     return Scope(
         allowed=(*declared.allowed, *declared.required),
         forbidden=declared.forbidden,

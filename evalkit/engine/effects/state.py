@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+import bisect
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalkit.engine.effects.git_state import GitState, find_repositories, read_state, state_files
@@ -88,25 +89,26 @@ class _Reader:
 
 def _repository_files(entries: Snapshot, also: Collection[str]) -> dict[str, list[str]]:
     """What each repository's state is read from. Beyond `MAX_FILES` further ones are files like all others."""
-    below: defaultdict[str, list[str]] = defaultdict(list)
     folders = find_repositories(entries) | frozenset(also)
     if not folders:
         return {}
-    for path in entries:
-        for folder in folders:
-            if path.startswith(f"{folder}/"):
-                below[folder].append(path)
+    paths = sorted(entries)
     listed: dict[str, list[str]] = {}
     left = MAX_FILES
     for folder in sorted(folders, key=lambda one: (one not in also, one)):
-        files = [
-            path for path in state_files(folder, below[folder]) if entries[path].kind in {"file", "link"}
-        ]
+        below = _below(paths, f"{folder}/")
+        files = [path for path in state_files(folder, below) if entries[path].kind in {"file", "link"}]
         left -= len(files)
         if left < 0:
             break
         listed[folder] = files
     return listed
+
+
+def _below(paths: Sequence[str], start: str) -> Iterator[str]:
+    """Those of sorted paths that begin so."""
+    first = bisect.bisect_left(paths, start)
+    return itertools.takewhile(lambda path: path.startswith(start), itertools.islice(paths, first, None))
 
 
 def _unread(entry: Entry) -> bytes:

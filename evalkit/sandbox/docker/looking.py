@@ -1,7 +1,8 @@
 """What lives and listens in a container, seen from outside as far as the engine's machine is this one?
 
 Here the kernel is asked, which nothing inside can deceive. Of an engine elsewhere, or a runtime with a kernel of its
-own, the engine lists the processes, and the container's first process reads the tables of its sockets.
+own, the engine lists the processes (Podman by the image's own `ps`), and the container's first process reads the tables
+of its sockets.
 """
 
 from __future__ import annotations
@@ -28,15 +29,14 @@ _STARTED = re.compile(r"(\w{3} +\d+ \d+:\d\d:\d\d \d{4}) ?(.*)", re.DOTALL)
 def is_here(found: Anatomy) -> bool:
     """Whether this machine's kernel runs the container, and says so."""
     ordinary = any(found.runtime == name or (name and found.runtime.startswith(name)) for name in _ORDINARY)
-    return ordinary and found.first > 0 and _belongs(PROC / str(found.first), found.id)
+    return ordinary and found.first > 0 and bool(_groups(found))
 
 
 def processes(engine: Engine, container: str) -> tuple[Running, ...]:
     """Everything alive but process 1 and the kept shells, oldest first."""
     anatomy = engine.anatomy(container)
     if is_here(anatomy):
-        pids = [int(one.name) for one in PROC.iterdir() if one.name.isdigit() and _belongs(one, anatomy.id)]
-        found = [one for one in map(running, pids) if one is not None]
+        found = [one for one in map(running, members(anatomy)) if one is not None]
     else:
         found = told_by_engine(engine, container)
     own = {anatomy.first, *anatomy.shells}
@@ -70,8 +70,24 @@ def listeners(outside: Mapping[str, str] | None, inside: Mapping[str, str]) -> t
     return sockets.listening(inside if outside is None else outside, inside=outside is None)
 
 
-def _belongs(process: Path, container: str) -> bool:
+def members(container: Anatomy) -> list[int]:
+    """The numbers of all processes in the container's control group, which nothing inside can leave."""
+    groups = _groups(container)
+    return [
+        int(one.name)
+        for one in PROC.iterdir()
+        if one.name.isdigit()
+        and any(line == group or line.startswith(f"{group}/") for line in _lines(one) for group in groups)
+    ]
+
+
+def _groups(container: Anatomy) -> list[str]:
+    """Those of process 1 that are the container's own; none where that process is not this machine's."""
+    return [line for line in _lines(PROC / str(container.first)) if container.id in line]
+
+
+def _lines(process: Path) -> list[str]:
     try:
-        return container in (process / "cgroup").read_text(errors="replace")
+        return (process / "cgroup").read_text(errors="replace").splitlines()
     except OSError:
-        return False
+        return []

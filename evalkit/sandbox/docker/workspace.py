@@ -28,8 +28,8 @@ find . -exec stat -c '%n|%s %y %z %i %f %u' {{}} + 2>/dev/null || exit {_UNABLE}
 """size, mtime, ctime, inode, mode and owner of everything below; with GNU find, or any find and stat."""
 
 
-_ROW = re.compile(r"(.*?)\|(\d+ \S+ \S+ [+-]\d{4} \S+ \S+ [+-]\d{4} \d+ [0-9a-f]+ \d+)\n", re.DOTALL)
-"""One path of `stat`; its name may hold anything, also newlines."""
+_SIGNATURE = re.compile(r"\d+ (?:\d{4}-\S+ \S+ (?:[+-]\d{4} )?){2}\d+ [0-9a-f]+ \d+")
+"""What `stat` says of one path, with a time zone or without."""
 
 
 class Workspace:
@@ -90,8 +90,22 @@ def listing_of(result: ExecResult, workdir: str) -> dict[str, str] | None:
     if text.endswith("\0\0"):
         rows = [row.partition("\0")[::2] for row in text.split("\0\0")[:-1]]
     else:
-        rows = _ROW.findall(text)
+        rows = _rows_of_stat(text)
     if len(rows) > digest.MAX_ENTRIES or not text:
         return None
     top = workdir.rstrip("/")
     return {top + path.removeprefix(".") or "/": signature for path, signature in rows}
+
+
+def _rows_of_stat(text: str) -> list[tuple[str, str]]:
+    """A name may hold anything, also newlines, so it goes on until a line ends in what `stat` says."""
+    rows: list[tuple[str, str]] = []
+    name: list[str] = []
+    for line in text.split("\n"):
+        rest, _, said = line.rpartition("|")
+        if _SIGNATURE.fullmatch(said):
+            rows.append(("\n".join([*name, rest]), said))
+            name.clear()
+        else:
+            name.append(line)
+    return rows

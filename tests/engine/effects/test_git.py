@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import subprocess
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalkit.engine.effects.change import RawChange
 from evalkit.engine.effects.git import git_changes, label, main_repository, told_by_git, with_history
+from evalkit.engine.effects.git_history import linked
 from evalkit.engine.effects.git_state import GitState, find_repositories, read_state, state_files
 from evalkit.sandbox.protocol import Entry
 
@@ -163,3 +167,27 @@ def test_hooks_are_files_like_all_others() -> None:
     assert told_by_git("/app/.git", ["/app/.git"])
     assert not told_by_git("/app/.git/hooks/pre-commit", ["/app/.git"])
     assert not told_by_git("/app/.gitignore", ["/app/.git"])
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["HEAD", "config", "packed-refs", "refs/heads/a", "refs/stash", "logs/refs/stash"]),
+        st.binary(max_size=200) | st.just(b"a" * 40 + b" refs/heads/b\n" + b"^x\n"),
+    )
+)
+def test_whatever_a_repository_holds_it_has_a_state(files: dict[str, bytes]) -> None:
+    contents = {f"{FOLDER}/{name}": content for name, content in files.items()}
+    state = read_state(FOLDER, contents, {})
+    assert list(git_changes(FOLDER, "git:", state, state)) == []
+    for change in git_changes(FOLDER, "git:", GitState(), state):
+        assert change.change == "created"
+
+
+@given(st.binary(max_size=300))
+def test_whatever_an_object_holds_it_is_read(content: bytes) -> None:
+    linked(content)
+    linked(zlib.compress(b"commit 5\0" + content))
+
+
+def test_a_bomb_of_an_object_is_cut_off() -> None:
+    assert linked(zlib.compress(b"commit 1\0tree x\n\n" + b"\0" * 50_000_000)) == []

@@ -163,6 +163,19 @@ async def test_what_ends_by_itself_at_once_was_not_left_behind(
     assert list(await bench.finish()) == ["process:nc"]
 
 
+async def test_a_process_is_named_by_what_it_has_become(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await bench.meter.begin()
+    looks = iter([(Running(2, 1, 2.0, "bash", "bash -c nc"),), (Running(2, 1, 2.0, "nc", "nc"),)])
+
+    async def processes() -> tuple[Running, ...]:
+        return next(looks)
+
+    monkeypatch.setattr(bench.sandbox, "processes", processes)
+    assert list(await bench.finish()) == ["process:nc"]
+
+
 async def test_processes_and_ports_that_may_stay() -> None:
     bench = Bench(Scope(processes=("nginx",), ports=(80,)))
     await bench.meter.begin()
@@ -331,6 +344,18 @@ async def test_a_database_that_is_none_any_more_is_one_file(tmp_path: Path) -> N
     assert {name: one.change for name, one in found.items()} == {"/app/u.db": "modified"}
     assert bench.meter.measured
     assert any("one file" in (step.detail or "") for step in bench.recorder.steps if isinstance(step, Event))
+
+
+async def test_a_database_that_cannot_be_read_hides_no_forbidden_rows(tmp_path: Path) -> None:
+    scope = Scope(("/app",), forbidden=("row:/app/u.db:users:*",), tables={"/app/u.db": "sqlite"})
+    for content in ("rubbish", None):
+        bench = Bench(scope)
+        bench.sandbox.write(
+            "/app/u.db", database(tmp_path / f"{content}.db", "CREATE TABLE users (id INTEGER PRIMARY KEY)")
+        )
+        await bench.meter.begin()
+        await bench.act(*([("/app/u.db", content)] if content else []), gone=[] if content else ["/app/u.db"])
+        assert (await bench.finish())["/app/u.db"].class_ == "forbidden"
 
 
 async def test_stages_are_told_together_without_what_lies_between(bench: Bench) -> None:
