@@ -54,6 +54,23 @@ def deleted(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
             yield touched
 
 
+def emptied(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
+    """`> file`, `: > file`, `cat /dev/null > file`: a redirection of nothing."""
+    del output
+    prints_nothing = own.program != "cat" or own.operands == ("/dev/null",)
+    if own.target is not None and prints_nothing:
+        for touched in files(own, doing, (own.target,), "modified"):
+            if not doing.has_copied(touched.resource):
+                yield touched
+
+
+def crontab(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
+    """`crontab -r`."""
+    del doing, output
+    if own.has("-r"):
+        yield Touched("file", "/var/spool/cron", "deleted")
+
+
 def found_and_deleted(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
     """`find ... -delete`, or with `-exec rm`."""
     del output
