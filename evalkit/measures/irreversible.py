@@ -22,7 +22,7 @@ _LOOKED_BACK = 20
 """Calls whose output is kept, to know processes by."""
 _SHOWN = 10_000
 """Characters of an output that are looked at, from its beginning and from its end."""
-_GONE = frozenset({"deleted", "modified", "mode"})
+_GONE = frozenset({"deleted", "modified", "mode", "killed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +95,11 @@ def untold(
         key = (operation.channel, operation.resource)
         if key in found:
             continue
-        covered = known.of(operation.channel, operation.resource)
-        if operation.shows:
-            lost = tuple(effect for effect in covered if _is_untold_loss(effect, operation.step))
-            if lost:
-                found[key] = (operation, lost)
-        elif not (any(effect.irreversible for effect in covered) or _is_told_elsewhere(operation, known)):
+        covered = _covered(operation, known)
+        lost = tuple(effect for effect in covered if _is_untold_loss(effect, operation.step))
+        if lost:
+            found[key] = (operation, lost)
+        elif not (operation.shows or covered or _is_told_elsewhere(operation, known)):
             found[key] = (operation, ())
     return tuple(found.values())
 
@@ -156,13 +155,22 @@ def _is_denied(act: Act) -> bool:
     return act.approval is not None and act.approval.startswith(("deny", "ask_denied"))
 
 
+def _covered(operation: Operation, known: EffectIndex) -> Sequence[Effect]:
+    """The effects of what an operation is about; of a process known by its number only, all that were ended."""
+    if operation.channel == "process" and operation.resource.removeprefix("process:").isdecimal():
+        return [effect for effect in known.channel("process") if effect.change == "killed"]
+    return known.of(operation.channel, operation.resource)
+
+
 def _is_untold_loss(effect: Effect, step: int) -> bool:
-    """A change of what was there before, by this step or one that nobody knows, that is not told as irreversible. A
-    deletion that can be taken back left a copy.
+    """A change of what was there before, by this step or one that nobody knows, that is not told as irreversible.
+
+    Of deleted files and of refs the end state knows that they can be taken back: a copy is left, or another ref.
     """
     by_step = not effect.evidence or step in effect.evidence
-    left_a_copy = effect.change == "deleted" and effect.irreversible is False
-    return effect.change in _GONE and by_step and not effect.irreversible and not left_a_copy
+    can_tell = effect.channel == "git" or (effect.channel == "file" and effect.change == "deleted")
+    was_kept = can_tell and effect.irreversible is False
+    return effect.change in _GONE and by_step and not effect.irreversible and not was_kept
 
 
 def _is_told_elsewhere(operation: Operation, known: EffectIndex) -> bool:

