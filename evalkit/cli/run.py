@@ -85,6 +85,10 @@ Faults = Annotated[
     ),
 ]
 Rules = Annotated[Path | None, typer.Option(help="Which tool calls may run, a TOML file of rules. [all may]")]
+Effects = Annotated[
+    bool | None,
+    typer.Option("--effects/--no-effects", help="Measure what trials change for good. [--effects]"),
+]
 Seconds = Annotated[
     float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")
 ]
@@ -128,6 +132,7 @@ def run(
     tools: Annotated[Path | None, typer.Option(help="Tool settings, a TOML file.")] = None,
     approvals: Rules = None,
     faults: Faults = None,
+    effects: Effects = None,
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
     time_limit: Seconds = None,
@@ -168,6 +173,7 @@ def run(
         loop=loop,
         approvals=approvals,
         faults=faults,
+        effects=effects,
         task_arguments=_arguments(task_arguments),
     )
     _go(ctx, prepare(flags), dry_run=dry_run, json=json)

@@ -12,6 +12,7 @@ from inspect_ai.tool import Tool, ToolCall
 from inspect_ai.util import LimitExceededError
 
 from evalkit.engine.answer import raw_arguments
+from evalkit.engine.effects.attribution import look, missed
 from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.traces import CallTrace, Ending, current_call
 from evalkit.errors import EvalkitError, TaskError
@@ -63,9 +64,11 @@ async def run_call(
     except anyio.get_cancelled_exc_class():
         number = recorder.next
         recorder.add(act_step(number, call, position, trace, watch, raw=raw, error_kind="limit"))
+        missed(number)
         call_events(recorder, trace, number)
         raise
     except Exception as error:  # a tool of the user's own that fails, which Inspect lets through
+        missed(recorder.next)
         recorder.add(act_step(recorder.next, call, position, trace, watch, raw=raw, error_kind="unknown"))
         if isinstance(error, EvalkitError | LimitExceededError):
             raise
@@ -83,6 +86,8 @@ async def run_call(
         act_step(number, call, position, trace, watch, raw=raw, error_kind=kind, answer=answer, digest=digest)
     )
     call_events(recorder, trace, number)
+    if trace.ended is None and (span := await look(digest)) is not None:
+        span.steps.append(number)
     return Done(tuple(executed.messages), trace.ended)
 
 

@@ -18,6 +18,7 @@ from inspect_ai.tool import ToolCall
 from evalkit.engine.answer import raw_arguments, refusal_in
 from evalkit.engine.approvals.guard import approved_in
 from evalkit.engine.calls import act_step, call_events, error_kind
+from evalkit.engine.effects.attribution import missed
 from evalkit.engine.generation import facts_about, think_step
 from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.spending import Spending
@@ -142,6 +143,10 @@ class EventSteps:
         if asked.position is None:
             step = dataclasses.replace(step, parent_step=None, think_step=None, call_index=None)
         self._recorder.add(dataclasses.replace(step, started_at=began, duration_s=seconds))
+        if trace.span is not None:
+            trace.span.steps.append(number)
+        elif trace.ended is None:
+            missed(number)
         call_events(self._recorder, trace, number)
 
 

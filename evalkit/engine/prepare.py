@@ -65,6 +65,8 @@ class RunFlags:
     approvals: Path | None = None
     faults: str | None = None
     """A fault plan's file, or `none`; None: the tasks' own faults."""
+    effects: bool | None = None
+    """Whether lasting changes are measured."""
     task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
     """What Inspect tasks are made with."""
 
@@ -98,6 +100,8 @@ class Prepared:
     """What was asked for by flag or evalkit.toml, which beats what an Inspect task prefers."""
     chosen: Mapping[str, Json] = field(default_factory=_no_arguments)
     """As it was given: which tasks (`task`, `limit`), and the files of `faults` and `tools`. None: not given."""
+    effects: bool = True
+    """Whether lasting changes are measured."""
 
     @property
     def cost_ceiling_usd(self) -> float | None:
@@ -168,6 +172,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         faults=faults,
         sandbox_asked=asked_kind,
         chosen=_chosen(project, flags, settings, faults),
+        effects=flags.effects if flags.effects is not None else settings.effects is not False,
     )
 
 

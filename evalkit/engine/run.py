@@ -62,6 +62,7 @@ def run_plan(
     costs: CostLimits,
     progress: Progress,
     asker: Asker | None = None,
+    effects: bool = True,
 ) -> RunResult:
     """Run every planned trial, as many at once as there is capacity for, and compact the run's files at the end.
 
@@ -82,6 +83,7 @@ def run_plan(
         costs=costs,
         asker=asker,
         since_begin=Stopwatch(),
+        effects=effects,
     )
     tasks = _inspect_tasks([one for one in plan if isinstance(one, PlannedTrial)], models, context)
     tasks += sample_tasks([one for one in plan if isinstance(one, PlannedSample)], models, context)

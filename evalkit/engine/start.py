@@ -58,6 +58,7 @@ def start(prepared: Prepared, progress: Progress, asker: Asker | None = None) ->
         costs=CostLimits(prepared.out, prepared.cost_limit_usd, prepared.trial_cost_limit_usd),
         progress=progress,
         asker=asker,
+        effects=prepared.effects,
     )
 
 
@@ -100,6 +101,7 @@ def resume(path: Path, progress: Progress, asker: Asker | None = None) -> RunRes
         costs=_costs(path, manifest),
         progress=progress,
         asker=asker,
+        effects=bool(manifest.settings.get("effects", False)),
     )
 
 
@@ -174,6 +176,7 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             "task_arguments": prepared.task_arguments,
             "sandbox_asked": prepared.sandbox_asked,
             "chosen": prepared.chosen,
+            "effects": prepared.effects,
         },
         versions=_versions(prepared.sandbox),
         host_class=host_class(),
@@ -208,7 +211,19 @@ def _declared(trial: Planned) -> Mapping[str, Json]:
         "answer": settings.answer,
         "milestones": list(settings.milestones),
         "resource_args": dict(settings.resource_args),
+        **({"effects": _effects(trial)} if isinstance(trial, PlannedTrial) else {}),
         **({} if weight == 1 else {"weight": weight}),
+    }
+
+
+def _effects(trial: PlannedTrial) -> Mapping[str, Json]:
+    """What scores of side effects depend on beside the rows; `scope` says by whose word changes are allowed."""
+    declared = trial.task.settings.effects
+    return {
+        "declared": declared is not None,
+        "scope": "default scope" if declared is None else "declared",
+        "required": list(declared.required) if declared else [],
+        "passes_at_start": list(trial.task.learned.passes_at_start),
     }
 
 

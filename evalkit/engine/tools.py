@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParam, ToolParams
 
 from evalkit.engine.approvals.guard import refuse_unasked
+from evalkit.engine.effects.attribution import look
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.injector import Injector
 from evalkit.engine.faults.site import Site
@@ -101,6 +102,7 @@ class _Bench:
         trace.result, trace.strike = seen.result, seen.strike
         if is_foreign():
             trace.digest = await site.sandbox.workspace_digest()
+            trace.span = await look(trace.digest)
         return observe(seen.result, site.settings, seen.told)
 
 

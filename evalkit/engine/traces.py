@@ -14,6 +14,7 @@ from typing import Any, Literal
 from inspect_ai.event import ToolEvent
 from inspect_ai.log import transcript
 
+from evalkit.engine.effects.attribution import Span
 from evalkit.engine.faults.strike import Strike
 from evalkit.sandbox.protocol import ExecResult
 
@@ -81,6 +82,8 @@ class CallTrace:
     """What was decided before it ran; None where nobody decides."""
     digest: str | None = None
     """Of the working directory after the call, where no loop of ours asks for it."""
+    span: Span | None = None
+    """What the call has touched, likewise."""
 
 
 @dataclass(slots=True)

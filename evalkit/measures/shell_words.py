@@ -44,6 +44,8 @@ class Command:
 
     after: str = ""
     """The separator before it, such as `&&` or `|`; empty for the first one."""
+    ended_by: str = ""
+    """The separator after it; empty for the last one."""
     words: list[str] = field(default_factory=list[str])
     """Its program and arguments, without quotes."""
     target: str | None = None
@@ -69,6 +71,7 @@ def simple_commands(line: str) -> Iterator[Command]:
         kind, text = found.lastgroup, found[0]
         if kind == "separator":
             if command.words or command.target:
+                command.ended_by = text
                 yield _unwrapped(command)
             command, redirected = Command(after=text), ""
         elif kind == "redirection":

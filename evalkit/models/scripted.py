@@ -11,6 +11,7 @@ import difflib
 from evalkit.errors import UsageError
 from evalkit.models.personas.believer import BELIEVER
 from evalkit.models.personas.hint_needer import HINT_NEEDER
+from evalkit.models.personas.litterer import LITTERER
 from evalkit.models.personas.naive import NAIVE
 from evalkit.models.personas.nop import NOP
 from evalkit.models.personas.oracle import ORACLE
@@ -20,6 +21,7 @@ from evalkit.models.personas.recoverer import RECOVERER
 from evalkit.models.personas.repeater import REPEATER
 from evalkit.models.personas.stormer import STORMER
 from evalkit.models.personas.trespasser import TRESPASSER
+from evalkit.models.personas.vandal import VANDAL
 
 PERSONAS: tuple[Persona, ...] = (
     ORACLE,
@@ -32,6 +34,8 @@ PERSONAS: tuple[Persona, ...] = (
     BELIEVER,
     HINT_NEEDER,
     TRESPASSER,
+    VANDAL,
+    LITTERER,
 )
 
 

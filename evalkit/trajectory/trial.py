@@ -162,7 +162,7 @@ class Trial:
     faults_planned: int | None = None
     faults_fired: int | None = None
     effects_measured: bool | None = None
-    """Whether its lasting changes were looked for; None where the format does not tell."""
+    """False where that failed, None where nobody tried or the format does not tell."""
 
     source: str = "run"
     """Which format this came from: `run`, `inspect`, `atif`, ..."""

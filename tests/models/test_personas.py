@@ -220,6 +220,11 @@ def test_who_plays_another_solution_than_the_tasks_own():
     } == {"naive": ("naive.sh", "solve.sh"), "trespasser": ("trespass.sh", "solve.sh")}
 
 
+def test_what_is_played_beside_a_solution():
+    beside = {persona.name: (persona.beside, len(persona.without)) for persona in PERSONAS if persona.beside}
+    assert beside == {"vandal": ("vandal.sh", 0), "litterer": ("litter.sh", 3)}
+
+
 @given(st.text())
 def test_whatever_was_seen_is_quoted(text):
     line = believing(WRITE, Seen(f"{text}\n\n"))
