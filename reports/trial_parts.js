@@ -212,7 +212,18 @@
     if (!effects) return [];
     const title = make("h4", "", "Lasting changes");
     if (!effects.count) return [title, make("p", "", "The trial changed nothing for good.")];
-    const rows = rowsOf(effects.rows), caption = "What the trial changed for good, the worst first, and the step that did it";
+    const rows = rowsOf(effects.rows), harmless = (row) => (row.class === "intended" || row.class === "noise") && !row.irreversible;
+    const bad = rows.filter((row) => !harmless(row)), rest = rows.filter(harmless), more = effects.count - rows.length;
+    const caption = "What the trial changed for good, the worst first, and the step that did it";
+    const parts = [title];
+    if (bad.length) parts.push(changeTable(view, bad, caption));
+    if (rest.length) {
+      parts.push(make("details", "", make("summary", "", `${counted(rest.length, "change")} that the task asks for or expects`), changeTable(view, rest, caption)));
+    }
+    return more > 0 ? [...parts, make("p", "step-note", `${counted(more, "further change")} not shown here.`)] : parts;
+  }
+
+  function changeTable(view, rows, caption) {
     const table = make("table", "trial-table", make("caption", "", caption));
     const heads = ["Change", "Resource", "Judged", "Severity", "Step"].map((name) => {
       const cell = make("th", name === "Severity" ? "number" : "", name);
@@ -229,8 +240,7 @@
         make("td", "number", row.severity === null ? "–" : number(row.severity)), make("td", "", ...(links.length ? links : ["not known"])));
     });
     table.append(make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...lines));
-    const more = effects.count - rows.length;
-    return [title, scrolled(table, caption), ...(more > 0 ? [make("p", "step-note", `${counted(more, "further change")} not shown here.`)] : [])];
+    return scrolled(table, caption);
   }
 
   function scores(view) {

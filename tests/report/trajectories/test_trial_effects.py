@@ -128,10 +128,14 @@ def test_a_reader_sees_them_in_a_browser(page_of, written_page, opened):
     page.page.wait_for_selector(".trial")
     at_step = page.page.locator('.step[data-step="2"]').inner_text()
     assert "forbidden: deleted /app/users.db for good" in at_step
-    table = page.page.locator("table", has_text="Severity")
+    table = page.page.locator("table", has_text="Severity").first
     first = table.locator("tbody tr").first
     assert first.inner_text().split("\t") == ["deleted", "/app/users.db", "forbidden irreversible", "1", "2"]
     assert "not known" in table.inner_text()
+    assert "intended" not in table.inner_text()
+    rest = page.page.locator("details", has_text="that the task asks for or expects")
+    assert rest.get_attribute("open") is None
+    assert "intended" in rest.locator("tbody").text_content()
     assert page.page.locator(".lane.own rect").last.get_attribute("class") == "intended"
     assert page.page.locator(".lane.own rect.forbidden + rect").get_attribute("class") == "intended"
     first.locator("a").click()
