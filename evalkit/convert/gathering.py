@@ -28,8 +28,16 @@ def gathered(paths: Sequence[Path], unread: Unread) -> list[Source]:
         else:
             files, named = iter((path,)), True
         for file in files:
-            found.setdefault(os.path.realpath(file), Source(file, named))
+            found.setdefault(_real(file), Source(file, named))
     return list(found.values())
+
+
+def _real(file: Path) -> str:
+    """The file that a link leads to; the link itself where that may not be known."""
+    try:
+        return os.path.realpath(file)
+    except OSError:
+        return os.path.abspath(file)  # noqa: PTH100 - nothing is to be looked up
 
 
 def _check_missing(path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,18 @@ def test_a_link_that_leads_to_itself_is_named(tmp_path):
     count, bad = imported(tmp_path / "in", tmp_path / "in" / "self", out=tmp_path / "run")
     assert count == 1
     assert "symbolic links" in bad["self"]
+
+
+def test_a_link_that_may_not_be_followed_is_named(tmp_path, monkeypatch):
+    good(tmp_path / "in" / "good.jsonl")
+    (tmp_path / "in" / "cwd").symlink_to("elsewhere")
+
+    def denied(path, **_):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "readlink", denied)  # as of /proc/1/cwd
+    count, bad = imported(tmp_path / "in", out=tmp_path / "run")
+    assert (count, list(bad)) == (1, ["cwd"])
 
 
 def test_a_link_to_what_is_not_there_is_named(tmp_path):
@@ -111,6 +124,7 @@ def test_a_folder_that_is_too_deep_is_named(tmp_path):
         here = deeper
     os.close(here)
     count, bad = imported(tmp_path / "in", out=tmp_path / "run")
+    shutil.rmtree(tmp_path / "in")
     assert (count, list(bad.values())) == (1, ["cannot be read: File name too long"])
 
 
