@@ -79,6 +79,8 @@ def _free(wanted: Path) -> Path:
 
 def _asked(path: Path) -> Path:
     """The same path, if a run can be made there."""
+    if path.name == "..":
+        path = path.resolve()
     hint = "An import makes a new run. Choose another folder with --out."
     if path.is_symlink() and not path.exists():
         raise UsageError("this is a link that leads nowhere", where=str(path), hint=hint)

@@ -95,6 +95,7 @@ def test_only_leftovers_of_imports_are_swept(command, folder, file):
         ("~nobody-of-this-name/x", "nobody's home folder"),
         ("dangling", "a link that leads nowhere"),
         (".", "this folder is not empty"),
+        ("new/..", "this folder is not empty"),
     ],
 )
 def test_what_is_no_place_for_a_run_is_refused(command, folder, file, out, message):
@@ -153,6 +154,13 @@ def test_a_name_that_nobody_chose_makes_way(folder, file, monkeypatch):
     runs.append(importing.import_run("auto", [Path(file)], None, importing.Options()))
     assert [run.path.name for run in runs] == [f"20260102-000000-auto{end}" for end in ("", "-2", "-3")]
     assert sorted(os.listdir("runs")) == sorted(run.path.name for run in runs)
+
+
+@pytest.mark.parametrize("out", ["latest", "s3://bucket/x"])
+def test_no_other_run_is_made_there_either(command, folder, out):
+    said = command("run", "core", "--model", "scripted/oracle", "--out", out)
+    assert said.code == 2, said.err
+    assert os.listdir(folder) == []
 
 
 def test_a_path_that_was_a_uri_is_one():
