@@ -45,6 +45,8 @@ class Told:
     efforts: tuple[str, ...]
     """The thinking settings of the steps, each once."""
     times: tuple[datetime, ...]
+    inner: tuple[Step, ...] = ()
+    """Those of the steps that are sub-agents', as they were numbered there."""
 
     def followed_by(self, further: Told, checkpoint: str) -> Told:
         """Both as one run, with an event `checkpoint` between them."""
@@ -55,6 +57,7 @@ class Told:
             further_calls=self.further_calls + further.further_calls,
             efforts=tuple(dict.fromkeys((*self.efforts, *further.efforts))),
             times=(*self.times, *further.times),
+            inner=(*self.inner, *further.inner),
         )
 
 
@@ -109,6 +112,7 @@ class _Conversion:
             further_calls=self.further_calls,
             efforts=tuple(self.efforts),
             times=tuple(self.times),
+            inner=tuple(step for called in self._called.values() for steps in called for step in steps),
         )
 
     def add(self, document: Document, *, goes_on: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from evalkit.convert.reported import dollars, tokens
 from evalkit.models.reconcile import cost, reconcile
 from evalkit.models.usage import Usage
 from evalkit.models.wire.json_values import as_object
+from evalkit.trajectory.step import Step, Think
 
 _WRITES = ("cache_creation_input_tokens", "cache_write_input_tokens", "cache_write_tokens")
 _THOUGHTS = ("reasoning_tokens", "reasoning_output_tokens", "thoughts_tokens")
@@ -107,8 +108,15 @@ def compare(
             notes.warn(f"{says} {told:,.12g} {what}, and the steps add up to {sums['all']:,.12g}{missing}")
 
 
-def missing_columns(summed: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
-    """Columns of a trial that its steps leave unknown, from totals that were reported for all of it."""
+def missing_columns(
+    summed: Mapping[str, Any], usage: Usage, notes: Notes, steps: Sequence[Step], inner: Sequence[Step]
+) -> dict[str, Any]:
+    """Columns of a trial that its steps leave unknown, from totals that were reported for all of it.
+
+    `summed` is what the `steps` add up to, `inner` those of them that are sub-agents'. Totals below what is known of
+    the steps are none: they may be the caller's own, to which what its sub-agents spent is added where that is known.
+    Where nothing tells whether sub-agents are in them, the columns stay unknown.
+    """
     told = {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
@@ -117,4 +125,34 @@ def missing_columns(summed: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
         "cache_write_tokens": usage.cache_write_tokens,
         "cost_usd": usage.reported_cost_usd,
     }
-    return {name: value for name, value in told.items() if value is not None and summed.get(name) is None}
+    found: dict[str, Any] = {}
+    for name, value in told.items():
+        if value is None or summed.get(name) is not None:
+            continue
+        whole = _whole(value, _known(steps, name), _known(inner, name))
+        if whole is None:
+            notes.warn(
+                f"a total of {name} that cannot be that of all steps is left out, so that it is unknown"
+            )
+        else:
+            found[name] = whole
+    return found
+
+
+def _known(steps: Sequence[Step], column: str) -> list[float | None]:
+    return [getattr(step, column) for step in steps if isinstance(step, Think)]
+
+
+def _whole(told: float, steps: list[float | None], inner: list[float | None]) -> float | None:
+    """The total of all generations, out of one that is of all, or of those that are no sub-agent's; None where it can
+    be neither, or either.
+    """
+    known, within = (sum(filter(None, values)) for values in (steps, inner))
+    same = math.isclose(told, known, rel_tol=1e-6, abs_tol=1e-9)
+    if not inner:
+        return told if same or told > known else None
+    if same and None not in inner:
+        return told
+    own = known - within
+    fits = told > own or math.isclose(told, own, rel_tol=1e-6, abs_tol=1e-9)
+    return told + within if told < known and fits and None not in inner else None

@@ -86,7 +86,7 @@ class _Said:
         self._role = role
         self._began = tick.get("timestamp")
         self._parts: list[str] = []
-        self._utterances: set[object] = set()
+        self._utterances: set[str | None] = set()
         self.facts: dict[str, object] = {}
         self.calls: list[Raw] = []
 
