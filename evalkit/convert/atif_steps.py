@@ -13,11 +13,12 @@ from typing import TypeAlias
 
 from evalkit.convert.atif_files import Document, beside, read_document, subagents_of, whole_run
 from evalkit.convert.atif_tally import Tally, compare, step_usage
+from evalkit.convert.content import text_of
 from evalkit.convert.generation import chat_blocks, think_columns
 from evalkit.convert.notes import Notes, Refused
 from evalkit.convert.reported import moment, tokens
 from evalkit.convert.source import Source
-from evalkit.convert.steps import Steps, text_of
+from evalkit.convert.steps import Steps
 from evalkit.convert.subagents import one_after_another, with_subagents
 from evalkit.convert.text_calls import calls_in_text
 from evalkit.models.wire.blocks import thinking_in

@@ -12,11 +12,12 @@ from typing import Any
 
 from evalkit.convert.arguments import parsed_arguments
 from evalkit.convert.chat_steps import add_assistant
+from evalkit.convert.content import text_of
 from evalkit.convert.generation import chat_blocks
 from evalkit.convert.notes import Notes
 from evalkit.convert.open_calls import OpenCalls
 from evalkit.convert.reported import between, dollars, moment, tokens
-from evalkit.convert.steps import Steps, text_of
+from evalkit.convert.steps import Steps
 from evalkit.convert.tau2_ticks import messages_in
 from evalkit.models.usage import Usage
 from evalkit.models.wire.blocks import thinking_in
