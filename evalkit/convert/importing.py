@@ -118,7 +118,7 @@ class _Import:
             for source in files:
                 self._read(source, bulk)
             if self._adding.trials:
-                bulk.write()
+                bulk.write(self._adding.attempts())
                 writer.finish()
                 write_text(manifest_file(self._part), self._manifest(started).to_json())
         return Imported(self._part, self._adding, self._reports, self._left_alone)
