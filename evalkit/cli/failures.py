@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from rich.text import Text
@@ -13,6 +12,7 @@ from evalkit.cli.failure_groups import Cause, Failing, FailureGroup, failure_gro
 from evalkit.cli.prose import INDENT, say, say_unbroken
 from evalkit.cli.run_table import say_asked
 from evalkit.cli.trial_filter import TrialFilter
+from evalkit.trajectory.printable import quoted
 from evalkit.trajectory.reader import Run
 
 MOST_TRIALS = 3
@@ -101,7 +101,7 @@ def _say_group(run: str, group: FailureGroup, *, full: bool) -> None:
 
 
 def _say_trial(run: str, failing: Failing) -> None:
-    say_unbroken(f"{INDENT}evalkit show {shlex.quote(run)} {shlex.quote(failing.trial.trial_id)}")
+    say_unbroken(f"{INDENT}evalkit show {quoted(run)} {quoted(failing.trial.trial_id)}")
     told = failing.telling
     if told is None:
         return

@@ -22,7 +22,9 @@ def import_run(
         ),
     ],
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, and folders of them.")],
-    out: Annotated[Path | None, typer.Option(help="Folder of the new run. [runs/<time>-<format>]")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="<path>", help="Folder of the new run. [runs/<time>-<format>]")
+    ] = None,
     pass_reward: Annotated[
         float,
         typer.Option(help="A reward from which on a trial counts as passed, where there are rewards only."),
@@ -64,17 +66,13 @@ def import_run(
     refuse_failures(done.path, scored)
 
 
-def _imported(format_name: str, paths: list[Path], out: Path | None, options: object) -> Imported:
-    from datetime import datetime
-
+def _imported(format_name: str, paths: list[Path], out: str | None, options: object) -> Imported:
     from evalkit.cli.console import note
     from evalkit.convert.importer import Options
     from evalkit.convert.importing import import_run as do_import
-    from evalkit.trajectory.locate import RUNS
 
     assert isinstance(options, Options)
-    place = out or RUNS / f"{datetime.now():%Y%m%d-%H%M%S}-{format_name}"
-    done = do_import(format_name, paths, place, options)
+    done = do_import(format_name, paths, out, options)
     note(_summary(done))
     for report in done.incomplete[:_SHOWN]:
         if report.refused is not None:

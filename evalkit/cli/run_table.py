@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
@@ -18,6 +17,7 @@ from evalkit.scoring.chosen import chosen
 from evalkit.scoring.grouping import By
 from evalkit.scoring.scored_trials import ScoredTrials
 from evalkit.scoring.summary import Summary
+from evalkit.trajectory.printable import quoted
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.unfinished import missing, why_missing
@@ -113,7 +113,7 @@ def print_run(
     if trials:
         say_unbroken("")
         say_unbroken("Every step of a trial:")
-        say_unbroken(f"  evalkit show {shlex.quote(run.path)} {shlex.quote(trials[0].trial_id)}")
+        say_unbroken(f"  evalkit show {quoted(run.path)} {quoted(trials[0].trial_id)}")
 
 
 def say_asked(asked: TrialFilter, shown: int, of: int) -> None:

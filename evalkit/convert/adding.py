@@ -1,7 +1,8 @@
 """How do converted trials become trials of one run?
 
 Every trial gets a place of its own: task, epoch and agent. One that another file holds too is left out as a copy; one
-of a second run of the same task by the same agent becomes a further epoch.
+of a second run of the same task by the same agent becomes a further epoch; and one that its harness tried again in a
+further log becomes a further attempt at the same epoch.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from evalkit.convert.converted import Converted
 from evalkit.convert.notes import Notes, Refused
+from evalkit.convert.retries import Retries
 from evalkit.convert.secret_fields import without_secrets
 from evalkit.trajectory.consistency import check_trajectory
 from evalkit.trajectory.manifest import AgentEntry, Json, SuiteEntry
@@ -39,6 +41,7 @@ class Adding:
     agents: dict[str, AgentEntry] = field(default_factory=dict[str, AgentEntry])
     tasks: dict[str, Json] = field(default_factory=dict[str, Json])
     statuses: Counter[str] = field(default_factory=Counter[str])
+    _retries: Retries = field(default_factory=Retries)
     _seen: set[bytes] = field(default_factory=set[bytes])
     _taken: dict[tuple[str, str, str, str], set[int]] = field(
         default_factory=dict[tuple[str, str, str, str], set[int]]
@@ -52,18 +55,22 @@ class Adding:
             notes.warn("copies of trials that the run has already are left out")
             return None
         variant = str(told.columns.get("variant") or "clean")
-        epoch = self._epoch(told, (suite, task, variant, agent), notes)
+        row = (suite, task, variant, agent)
+        retried = (*row, told.epoch, told.retry.of) if told.retry else None
+        further = self._retries.further(retried, source) if retried else None
+        epoch, attempt = further or (self._epoch(told, row, notes), 1)
         columns: dict[str, Any] = {
             **_sums(told.steps),
             **{k: v for k, v in told.columns.items() if v is not None},
         }
         columns.update(
             run_id=self.run_id,
-            trial_id=_trial_id(self.run_id, suite, task, variant, agent, epoch),
+            trial_id=_trial_id(self.run_id, *row, epoch, attempt),
             suite=suite,
             task_id=task,
             variant=variant,
             epoch=epoch,
+            attempt=attempt,
             agent=agent,
             source=format,
             source_uri=f"{source}#{told.where}" if told.where else source,
@@ -73,8 +80,16 @@ class Adding:
             check_trajectory(trial, told.steps, ())
         except (TypeError, ValueError) as error:
             raise Refused(str(error)) from error
+        if told.retry and retried:
+            self._retries.add(retried, epoch, source, told.retry.at, trial.trial_id)
+        if attempt > 1:
+            notes.warn("trials that a further log tried again: the last attempt counts")
         self._note(trial, told)
         return trial
+
+    def attempts(self) -> Mapping[str, int]:
+        """Once all files are read: which attempt a trial is, by its id, where it is not the one that it has."""
+        return self._retries.numbers()
 
     def _is_copy(self, told: Converted, suite: str, task: str, agent: str) -> bool:
         own: object = told.identity
@@ -130,7 +145,8 @@ def _name(text: str) -> str:
 
 
 def _trial_id(run_id: str, *row: object) -> str:
-    suite, task, variant, agent, epoch = map(str, row)
-    digest = hashlib.sha256(repr((run_id, suite, task, variant, agent, epoch)).encode("utf-8")).hexdigest()
+    suite, task, variant, agent, epoch, attempt = map(str, row)
+    own = (run_id, suite, task, variant, agent, epoch, *([] if attempt == "1" else [attempt]))
+    digest = hashlib.sha256(repr(own).encode("utf-8")).hexdigest()
     name = task if variant == "clean" else f"{task}.{variant}"
     return f"{name[:100]}.{agent.rpartition('/')[2][:60]}.{epoch}.{digest[:8]}"

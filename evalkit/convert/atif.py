@@ -23,7 +23,9 @@
 
 Files that go on with a run (`continued_trajectory_ref`) are the same trial, with an event `compaction` at the seam;
 the steps that they copy from before are no steps, and what is new in them is in that event. Totals are added up from
-the steps, sub-agents' with them; `final_metrics` count only where steps tell nothing, and a difference is remarked on.
+the steps, sub-agents' with them. `final_metrics` count only where a step tells nothing, and only as far as they can be
+true: not below what the other steps come to, and where there are sub-agents, only if it is plain whether these are in
+them. A difference is remarked on.
 A trial of Harbor without a trajectory has no steps; its tokens are those that the agent reported. A job's own result is
 only compared with its trials.
 """
@@ -127,7 +129,7 @@ def _trial(folder: Path, notes: Notes, options: Options) -> Converted:
     known = outcome(folder, result, notes, options)
     columns = _columns(run, told, notes)
     summed = {**_summed(told.steps), **columns}
-    columns.update(missing_columns(summed, known.usage))
+    columns.update(missing_columns(summed, known.usage, notes, told.steps, told.inner))
     reports = agent_results(result)
     for report in reports if len(reports) == 1 and told.steps else ():
         names = {
@@ -187,7 +189,7 @@ def _columns(run: Sequence[Document], told: Told, notes: Notes) -> dict[str, Any
         prompt = final.get("total_prompt_tokens")
         whole = len(run) == 1 or (isinstance(prompt, int) and prompt >= told.tally.prompt)
         if whole:
-            columns = missing_columns(_summed(told.steps), usage)
+            columns = missing_columns(_summed(told.steps), usage, notes, told.steps, told.inner)
         if text := _finals(run):
             columns["raw_usage"] = _json(text)
     if told.further_calls:

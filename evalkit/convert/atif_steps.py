@@ -13,11 +13,12 @@ from typing import TypeAlias
 
 from evalkit.convert.atif_files import Document, beside, read_document, subagents_of, whole_run
 from evalkit.convert.atif_tally import Tally, compare, step_usage
+from evalkit.convert.content import text_of
 from evalkit.convert.generation import chat_blocks, think_columns
 from evalkit.convert.notes import Notes, Refused
 from evalkit.convert.reported import moment, tokens
 from evalkit.convert.source import Source
-from evalkit.convert.steps import Steps, text_of
+from evalkit.convert.steps import Steps
 from evalkit.convert.subagents import one_after_another, with_subagents
 from evalkit.convert.text_calls import calls_in_text
 from evalkit.models.wire.blocks import thinking_in
@@ -45,6 +46,8 @@ class Told:
     efforts: tuple[str, ...]
     """The thinking settings of the steps, each once."""
     times: tuple[datetime, ...]
+    inner: tuple[Step, ...] = ()
+    """Those of the steps that are sub-agents', as they were numbered there."""
 
     def followed_by(self, further: Told, checkpoint: str) -> Told:
         """Both as one run, with an event `checkpoint` between them."""
@@ -55,6 +58,7 @@ class Told:
             further_calls=self.further_calls + further.further_calls,
             efforts=tuple(dict.fromkeys((*self.efforts, *further.efforts))),
             times=(*self.times, *further.times),
+            inner=(*self.inner, *further.inner),
         )
 
 
@@ -109,6 +113,7 @@ class _Conversion:
             further_calls=self.further_calls,
             efforts=tuple(self.efforts),
             times=tuple(self.times),
+            inner=tuple(step for called in self._called.values() for steps in called for step in steps),
         )
 
     def add(self, document: Document, *, goes_on: bool) -> None:

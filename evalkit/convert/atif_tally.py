@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from evalkit.convert.reported import dollars, tokens
 from evalkit.models.reconcile import cost, reconcile
 from evalkit.models.usage import Usage
 from evalkit.models.wire.json_values import as_object
+from evalkit.trajectory.step import Step, Think
 
 _WRITES = ("cache_creation_input_tokens", "cache_write_input_tokens", "cache_write_tokens")
 _THOUGHTS = ("reasoning_tokens", "reasoning_output_tokens", "thoughts_tokens")
@@ -107,8 +108,15 @@ def compare(
             notes.warn(f"{says} {told:,.12g} {what}, and the steps add up to {sums['all']:,.12g}{missing}")
 
 
-def missing_columns(summed: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
-    """Columns of a trial that its steps leave unknown, from totals that were reported for all of it."""
+def missing_columns(
+    summed: Mapping[str, Any], usage: Usage, notes: Notes, steps: Sequence[Step], inner: Sequence[Step]
+) -> dict[str, Any]:
+    """Columns of a trial that its steps leave unknown, from totals that were reported for all of it.
+
+    `summed` is what the `steps` add up to, `inner` those of them that are sub-agents'. Totals below what is known of
+    the steps are none: they may be the caller's own, to which what its sub-agents spent is added where that is known.
+    Where no total tells whether sub-agents are in them, the columns stay unknown.
+    """
     told = {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
@@ -117,4 +125,62 @@ def missing_columns(summed: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
         "cache_write_tokens": usage.cache_write_tokens,
         "cost_usd": usage.reported_cost_usd,
     }
-    return {name: value for name, value in told.items() if value is not None and summed.get(name) is None}
+    totals = {
+        name: _Total(value, _known(steps, name), _known(inner, name))
+        for name, value in told.items()
+        if value is not None
+    }
+    signs = {total.has_subagents for total in totals.values()} - {None}
+    found: dict[str, Any] = {}
+    for name, total in totals.items():
+        if summed.get(name) is not None:
+            continue
+        whole = total.whole(next(iter(signs), None)) if len(signs) < 2 else None
+        if whole is None:
+            notes.warn(f"a total of {name} that may leave some steps out is not taken, so that it is unknown")
+        else:
+            found[name] = whole
+    return found
+
+
+def _known(steps: Sequence[Step], column: str) -> list[float | None]:
+    return [getattr(step, column) for step in steps if isinstance(step, Think)]
+
+
+class _Total:
+    """A reported total, and what is known of the generations of which it is to be one."""
+
+    def __init__(self, told: float, steps: list[float | None], inner: list[float | None]) -> None:
+        self._told = told
+        self._inner = inner
+        self._known, self._within = (sum(filter(None, values)) for values in (steps, inner))
+
+    @property
+    def has_subagents(self) -> bool | None:
+        """Whether what sub-agents spent is in it; None where it does not tell."""
+        if not self._within or self._below(self._known - self._within):
+            return None
+        if self._below(self._known):
+            return False
+        return True if self._same(self._known) else None
+
+    def whole(self, has_subagents: bool | None) -> float | None:
+        """The total of all generations; None where it is below what they spent, or nobody knows what it is of.
+        `has_subagents` is what the totals tell together.
+        """
+        if not self._inner:
+            return None if self._below(self._known) else self._told
+        complete = None not in self._inner
+        if complete and not self._within and not self._below(self._known):
+            return self._told
+        if has_subagents is None or (has_subagents and self._below(self._known)):
+            return None
+        if has_subagents:
+            return self._told
+        return self._told + self._within if complete and not self._below(self._known - self._within) else None
+
+    def _same(self, amount: float) -> bool:
+        return math.isclose(self._told, amount, rel_tol=1e-6, abs_tol=1e-9)
+
+    def _below(self, amount: float) -> bool:
+        return self._told < amount and not self._same(amount)

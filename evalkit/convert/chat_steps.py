@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from evalkit.convert.content import content_of, text_of
 from evalkit.convert.generation import chat_blocks, think_columns
-from evalkit.convert.steps import Steps, text_of
+from evalkit.convert.steps import Steps
+from evalkit.models.reading import Other
 from evalkit.models.usage import Usage
 from evalkit.models.wire.json_values import as_list, as_object, decode, is_object, text_in
+
+_ARGUMENTS = ("arguments", "input")
 
 
 def add_messages(steps: Steps, messages: Iterable[object]) -> None:
@@ -28,11 +32,11 @@ def add_message(steps: Steps, message: Mapping[str, object]) -> None:
     elif role in {"tool", "function"}:
         steps.result(
             text_in(message.get("tool_call_id")),
-            text_of(message.get("content")),
+            text_of(content_of(message)),
             tool=text_in(message.get("name")),
         )
     else:
-        steps.prompt("system" if role in {"system", "developer"} else "user", text_of(message.get("content")))
+        steps.prompt("system" if role in {"system", "developer"} else "user", text_of(content_of(message)))
 
 
 def add_assistant(steps: Steps, message: Mapping[str, object], usage: Usage | None, **fields: Any) -> int:
@@ -42,11 +46,24 @@ def add_assistant(steps: Steps, message: Mapping[str, object], usage: Usage | No
         calls = [{"function": message["function_call"]}]
     blocks = chat_blocks({**message, "tool_calls": calls})
     think = steps.think(**{**think_columns(blocks, usage), **fields})
+    for kind in {block.type for block in blocks if isinstance(block, Other)}:
+        steps.remark(f"parts of an answer that are no text are left out: {kind[:60]}")
     for call in calls:
-        function = as_object(call.get("function"))
-        named = function if text_in(function.get("name")) else call
-        steps.call(think, text_in(named.get("name")), named.get("arguments"), id=text_in(call.get("id")))
+        tool, arguments = _asked(call)
+        if tool is None:
+            steps.remark("a call that names no tool is kept without one")
+        steps.call(think, tool, arguments, id=text_in(call.get("id")))
     return think
+
+
+def _asked(call: Mapping[str, object]) -> tuple[str | None, object]:
+    """The tool of a call and its arguments, which for a custom tool are any text."""
+    places = (as_object(call.get("function")), as_object(call.get("custom")), call)
+    told = next((place for place in places if text_in(place.get("name"))), None)
+    written = (
+        place[key] for place in (places if told is None else (told,)) for key in _ARGUMENTS if key in place
+    )
+    return text_in((told or call).get("name")), next(written, None)
 
 
 def _call(call: object) -> Mapping[str, object]:

@@ -10,10 +10,11 @@ from datetime import datetime
 from typing import Any
 
 from evalkit.convert.claude_lines import Line, messages
+from evalkit.convert.content import text_of
 from evalkit.convert.generation import think_columns
 from evalkit.convert.notes import Notes
 from evalkit.convert.reported import dollars, moment, seconds
-from evalkit.convert.steps import Steps, text_of
+from evalkit.convert.steps import Steps
 from evalkit.models.wire.anthropic import read_anthropic
 from evalkit.models.wire.json_values import as_list, as_object, is_object, objects_in, text_in
 from evalkit.trajectory.step import ErrorKind, Step

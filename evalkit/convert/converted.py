@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evalkit.convert.retries import Retry
 from evalkit.trajectory.manifest import Json
 from evalkit.trajectory.step import Step
 
@@ -23,6 +24,8 @@ class Converted:
     """Readable: loop/model, with `@` and the thinking budget where it is known."""
     identity: str | None = None
     """What two copies of this trial have in common, such as a sample's uuid; None: its content."""
+    retry: Retry | None = None
+    """Where further files may hold further attempts at this trial, of which the last counts."""
     steps: tuple[Step, ...] = ()
     columns: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Further columns of `Trial`, `status` at least. Those that steps add up to are filled in from them."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 
 from evalkit.convert.importer import Importer
-from evalkit.convert.notes import Refused
+from evalkit.convert.notes import Refused, Unreadable
 from evalkit.convert.source import Source
 from evalkit.errors import UsageError
 
@@ -22,6 +23,8 @@ _MODULES = {
 }
 AUTO = "auto"
 FORMATS = tuple(_MODULES)
+_ENDINGS = (".json", ".jsonl", ".ndjson")
+"""Files of these may well be trajectories."""
 
 
 def importers(name: str) -> tuple[Importer, ...]:
@@ -40,16 +43,27 @@ def importers(name: str) -> tuple[Importer, ...]:
 def importer_of(source: Source, among: tuple[Importer, ...]) -> Importer | None:
     """The importer whose format a file is in; None where it is of none of them.
 
-    Raises Refused for a file that by its name must be of one of them, and cannot be read as such.
+    Raises Refused for a file that cannot be read at all, and for one that by its name must be of one of them, or may
+    well be, and cannot be read as such.
     """
     expected = next((importer for importer in among if importer.expects(source.name)), None)
     try:
         found = next((importer for importer in among if importer.recognises(source)), None)
+    except Unreadable:
+        raise
     except Refused:
-        if expected is None and not source.named:
+        if (
+            expected is None
+            and not source.named
+            and not (source.name.endswith(_ENDINGS) and _is_file(source))
+        ):
             return None
         raise
     return found or expected
+
+
+def _is_file(source: Source) -> bool:
+    return os.path.isfile(source.path)  # noqa: PTH113 - Path.is_file raises where a folder on the way is locked
 
 
 def _importer(name: str) -> Importer:

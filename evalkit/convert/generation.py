@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evalkit.convert.content import content_of
 from evalkit.models.blocks_json import blocks_as_json
 from evalkit.models.reading import Block, Reasoning, Text
 from evalkit.models.usage import Usage
@@ -15,7 +16,7 @@ from evalkit.trajectory.trial import ReasoningVisibility
 
 def chat_blocks(message: Mapping[str, object]) -> tuple[Block, ...]:
     """Thinking, text and calls of an assistant message in OpenAI's chat format, and in the many that are alike."""
-    return compose(message, tuple(read_content(message.get("content"))))
+    return compose(message, tuple(read_content(content_of(message))))
 
 
 def think_columns(blocks: Sequence[Block], usage: Usage | None) -> dict[str, Any]:

@@ -1,17 +1,15 @@
 """How do files of other harnesses become a run?
 
-The run is written beside its place and moved there when it is whole, so that there is never half of one. A file that
-cannot be read never stops the others.
+A file that cannot be read never stops the others.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,15 +17,16 @@ from pathlib import Path
 from evalkit import __version__
 from evalkit.convert.adding import Adding
 from evalkit.convert.converted import Converted
+from evalkit.convert.destination import Destination
 from evalkit.convert.formats import AUTO, importer_of, importers
+from evalkit.convert.gathering import gathered
 from evalkit.convert.importer import Importer, Options
-from evalkit.convert.notes import Notes, Refused
-from evalkit.convert.source import Source
+from evalkit.convert.notes import Notes, Refused, Unreadable
+from evalkit.convert.source import Source, why_unreadable
 from evalkit.errors import UsageError
 from evalkit.trajectory.atomic import write_text, writing
 from evalkit.trajectory.bulk import BulkTrials
 from evalkit.trajectory.layout import manifest_file
-from evalkit.trajectory.locate import local_path
 from evalkit.trajectory.manifest import RunManifest
 from evalkit.trajectory.writer import RunWriter
 
@@ -69,39 +68,26 @@ class Imported:
 def import_run(
     format_name: str,
     paths: Sequence[Path],
-    out: Path,
+    out: str | Path | None,
     options: Options,
     *,
     heard: Hears | None = None,
 ) -> Imported:
-    """Make a run at `out` of all files among `paths` and in their folders.
+    """Make a run at `out` of all files among `paths` and in their folders; None is a new name in `runs`.
 
-    Raises UsageError where `out` exists, a path does not, or nothing of what there is can be imported: then there is
-    no run.
+    Raises UsageError where `out` holds anything, a path is not there, or nothing of what there is can be imported: then
+    there is no run.
     """
     among = importers(format_name)
-    target = local_path(out)
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise UsageError(
-            "this folder is not empty" if target.is_dir() else "this is a file, and no place for a run",
-            where=str(target),
-            hint="An import makes a new run. Choose another folder with --out.",
-        )
-    files = _files(paths, target)
-    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.import")
-    adding = Adding(run_id=f"{target.name}-{uuid.uuid4().hex[:8]}")
-    try:
-        with writing(target, verb="import"):
-            target.parent.mkdir(parents=True, exist_ok=True)
-        result = _Import(part, among, adding, options, heard).write(files)
+    place = Destination(out, format_name)
+    unread: list[FileReport] = []
+    files = gathered(paths, lambda folder, why: unread.append(FileReport(folder, None, refused=why)))
+    adding = Adding(run_id=f"{place.path.name}-{uuid.uuid4().hex[:8]}")
+    with place.making() as part:
+        result = _Import(part, among, adding, options, heard=heard, unread=unread).write(files)
         if not adding.trials:
             raise _nothing(format_name, paths, result)
-        with writing(target, verb="import"):
-            part.replace(target)
-    finally:
-        with contextlib.suppress(OSError):
-            shutil.rmtree(part)
-    result.path = target
+        result.path = place.take()
     return result
 
 
@@ -109,11 +95,18 @@ class _Import:
     """One import, under way."""
 
     def __init__(
-        self, part: Path, among: tuple[Importer, ...], adding: Adding, options: Options, heard: Hears | None
+        self,
+        part: Path,
+        among: tuple[Importer, ...],
+        adding: Adding,
+        options: Options,
+        *,
+        heard: Hears | None,
+        unread: list[FileReport],
     ) -> None:
         self._part, self._among, self._adding, self._options = part, among, adding, options
         self._heard = heard
-        self._reports: list[FileReport] = []
+        self._reports = unread
         self._left_alone = 0
 
     def write(self, files: Iterable[Source]) -> Imported:
@@ -125,7 +118,7 @@ class _Import:
             for source in files:
                 self._read(source, bulk)
             if self._adding.trials:
-                bulk.write()
+                bulk.write(self._adding.attempts())
                 writer.finish()
                 write_text(manifest_file(self._part), self._manifest(started).to_json())
         return Imported(self._part, self._adding, self._reports, self._left_alone)
@@ -142,20 +135,25 @@ class _Import:
             report.format = importer.name
             self._take(source, importer, bulk, report)
         except Refused as refused:
-            report.refused = str(refused)
+            if report.trials:
+                report.notes.lose(str(refused))
+            else:
+                report.refused = str(refused)
         self._reports.append(report)
 
     def _importer(self, source: Source) -> Importer | None:
         """Who reads a file. One that was named together with its format is read as that, whatever it looks like."""
         if source.named and len(self._among) == 1:
             return self._among[0]
-        importer = importer_of(source, self._among)
+        with _reading():
+            importer = importer_of(source, self._among)
         if importer is None and source.named:
             raise Refused("of no format that is recognised; name the format instead of auto")
         return importer
 
     def _take(self, source: Source, importer: Importer, bulk: BulkTrials, report: FileReport) -> None:
-        _ = source.head
+        with _reading():
+            _ = source.head
         converted = importer.convert(source, report.notes, self._options)
         while (told := _next(converted)) is not None:
             try:
@@ -190,32 +188,21 @@ class _Import:
 
 
 def _next(converted: Iterator[Converted]) -> Converted | None:
-    try:
+    with _reading():
         return next(converted, None)
+
+
+@contextlib.contextmanager
+def _reading() -> Generator[None]:
+    """Whatever fails inside the block is the file's own fault, and ends no more than the file."""
+    try:
+        yield
     except RecursionError as error:
         raise Refused("nested too deeply") from error
-
-
-def _files(paths: Sequence[Path], target: Path) -> list[Source]:
-    """Every file that is meant, each once, in a stable order. Folders and files whose names begin with a dot are left
-    out, and so is the run that is made.
-    """
-    found: dict[Path, Source] = {}
-    for path in paths:
-        if not path.exists():
-            raise UsageError("there is no such file or folder", where=str(path))
-        named = not path.is_dir()
-        for file in [path] if named else _walk(path, target):
-            found.setdefault(file.resolve(), Source(file, named))
-    return list(found.values())
-
-
-def _walk(folder: Path, target: Path) -> Iterator[Path]:
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and Path(place, name) != target
-        )
-        yield from (Path(place, name) for name in sorted(names) if not name.startswith("."))
+    except MemoryError as error:
+        raise Refused("larger than the memory there is") from error
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise Unreadable(why_unreadable(error)) from error
 
 
 def _nothing(format_name: str, paths: Sequence[Path], result: Imported) -> UsageError:

@@ -3,7 +3,11 @@
     header.json              {"status", "eval": {"task", "model"}, "plan": {"steps", "config"}, "results", "stats"}
     samples/ID_epoch_N.json  {"id", "epoch", "messages", "events", "scores", "model_usage", "error", "attachments"}
     samples/ID_epoch_N/      the same in pieces: sample.json, messages/*.json, events/*.json, attachments/*.json
-    _journal/start.json      what was known when the run began: all there is of one that died
+    _journal/start.json      what was known when the run began: all there is of one that died or goes on
+
+Logs that have one `task_id`, as `eval-retry` and `eval_set` write them, are attempts at the same samples, in the order
+in which they were created: of a sample the last attempt counts, and the record keeps the others. A sample that a log
+takes over from the one before is a copy. `logs.json` beside the logs is left alone.
 
 One sample is in memory at a time. Steps come from a sample's events, and where these tell of no generation (old logs,
 solvers that write messages of their own) from its messages.
@@ -49,7 +53,8 @@ Raw = Mapping[str, object]
 _HEADER, _START = "header.json", "_journal/start.json"
 _MEMBERS = (b"header.json", b"samples/", b"_journal/", b"summaries.json", b"reductions.json")
 _NAME_AT = 30
-_EVAL = re.compile(rb'"eval"\s*:\s*\{')
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[][{}]', re.DOTALL)
+_OBJECT = re.compile(rb"\s*:\s*\{")
 _TASK = re.compile(rb'"(?:task|task_id|run_id)"\s*:')
 _STATE = re.compile(rb'"(?:status|version)"\s*:')
 
@@ -65,14 +70,8 @@ class _Inspect:
         if is_archive(head):
             return source.name.endswith(".eval") or head[_NAME_AT:].startswith(_MEMBERS)
         text = head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
-        before, found, after = text.partition(b'"eval"')
-        return (
-            text.startswith(b"{")
-            and bool(found)
-            and _EVAL.match(found + after[:100]) is not None
-            and _TASK.search(after) is not None
-            and _STATE.search(before + after) is not None
-        )
+        place = _place_of_eval(text)
+        return place is not None and bool(_TASK.search(text, place)) and bool(_STATE.search(text))
 
     def convert(self, source: Source, notes: Notes, options: Options) -> Iterator[Converted]:
         if is_archive(source.head):
@@ -86,6 +85,21 @@ class _Inspect:
             yield from _trials(
                 _json_header(source), JsonItems(source, notes).items("samples"), notes, options
             )
+
+
+def _place_of_eval(text: bytes) -> int | None:
+    """Where a JSON object says what was evaluated. The headers of many logs in one object, as Inspect's `logs.json`
+    beside its logs has them, are none.
+    """
+    depth = 0
+    for token in _TOKEN.finditer(text) if text.startswith(b"{") else ():
+        if token[0] in b"{[":
+            depth += 1
+        elif token[0] in b"}]":
+            depth -= 1
+        elif depth == 1 and token[0] == b'"eval"' and _OBJECT.match(text, token.end()):
+            return token.end()
+    return None
 
 
 def _trials(header: Raw, samples: Iterator[object], notes: Notes, options: Options) -> Iterator[Converted]:
@@ -114,9 +128,7 @@ def _trials(header: Raw, samples: Iterator[object], notes: Notes, options: Optio
     if setup.status is None:
         planned = check.planned()
         of = "" if planned is None else f" of {planned}"
-        notes.lose(
-            f"the run died before it could write its results: only {check.samples}{of} samples are here"
-        )
+        notes.lose(f"the run died or goes on: without its results, only {check.samples}{of} samples are here")
     check.finish(notes)
     usage.finish(notes)
 

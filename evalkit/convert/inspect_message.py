@@ -11,7 +11,7 @@ from evalkit.models.reading import Block, Call, Other, Reasoning, Text
 from evalkit.models.reconcile import reconcile
 from evalkit.models.think_tags import split_inline
 from evalkit.models.usage import Usage
-from evalkit.models.wire.json_values import as_list, as_object, is_object, objects_in, text_in
+from evalkit.models.wire.json_values import as_list, as_object, canonical, is_object, objects_in, text_in
 
 _GOOGLE = ("google/", "vertex/", "gemini")
 """Models whose provider counts thinking beside the output, and shows summaries of it only."""
@@ -137,4 +137,6 @@ def _said(part: object, texts: Attachments) -> str:
     if text is not None:
         return text
     kind = text_in(fields.get("type"))
-    return f"[{kind}]" if kind else ""
+    if kind:
+        return f"[{kind}]"
+    return canonical(part) if part else ""

@@ -60,6 +60,7 @@ def convert_sample(sample: Raw, setup: Setup, notes: Notes, options: Options, us
         epoch=tokens(epoch, notes, "an epoch"),
         agent=setup.agent,
         identity=None if uuid is None else f"{uuid} {epoch}",
+        retry=setup.retry,
         steps=found,
         columns=columns,
         settings=setup.settings,

@@ -9,7 +9,8 @@ from typing import Any
 from evalkit.convert.asked import agent_name
 from evalkit.convert.importer import Options
 from evalkit.convert.notes import Notes
-from evalkit.convert.reported import finite
+from evalkit.convert.reported import finite, moment
+from evalkit.convert.retries import Retry
 from evalkit.models.wire.json_values import as_object, is_list, objects_in, text_in
 
 Raw = Mapping[str, object]
@@ -29,6 +30,8 @@ class Setup:
     sandbox: str | None
     status: str | None
     """`success`, `error`, `cancelled`, `started`; None where the run died before it could say."""
+    retry: Retry | None
+    """Logs of one `task_id` are one evaluation: Inspect keeps the id where it tries failed samples again."""
 
 
 def setup_of(header: Raw, notes: Notes, options: Options) -> Setup:
@@ -54,6 +57,7 @@ def setup_of(header: Raw, notes: Notes, options: Options) -> Setup:
         settings=_settings(told, plan, generation),
         sandbox=sandbox_of(told.get("sandbox")),
         status=text_in(header.get("status")),
+        retry=_retry(told, notes),
     )
 
 
@@ -88,6 +92,11 @@ def sandbox_of(value: object) -> str | None:
 def seed(value: object) -> int | None:
     """A seed that can be stored."""
     return value if type(value) is int and abs(value) < _SEED else None
+
+
+def _retry(told: Raw, notes: Notes) -> Retry | None:
+    task_id = text_in(told.get("task_id"))
+    return Retry(of=task_id, at=moment(told.get("created"), notes)) if task_id else None
 
 
 def _settings(told: Raw, plan: Raw, generation: Raw) -> dict[str, Any]:

@@ -110,6 +110,8 @@ class _Window:
         self._text = ""
         self._at = 0
         self._over = False
+        self._damage: Refused | None = None
+        """What ends the text, once all before it was read."""
 
     def peek(self) -> str:
         """The next character that is no white space; empty at the end."""
@@ -149,13 +151,21 @@ class _Window:
 
     def _read(self, more: int) -> bool:
         """Read on; False at the end of the file."""
+        if self._damage is not None:
+            raise self._damage
         if self._over:
             return False
         kept = [self._text[self._at :]]
         size = len(kept[0])
         wanted = size + more
         while size < wanted:
-            piece = next(self._pieces, None)
+            try:
+                piece = next(self._pieces, None)
+            except Refused as damage:
+                if len(kept) == 1:
+                    raise
+                self._damage = damage
+                break
             if piece is None:
                 self._over = True
                 break

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from evalkit.convert.content import text_of
 from evalkit.convert.mini_generation import Form, Generations
 from evalkit.convert.notes import Notes
 from evalkit.convert.reported import between, moment
-from evalkit.convert.steps import Steps, text_of
+from evalkit.convert.steps import Steps
 from evalkit.models.wire.json_values import as_object, is_object, text_in
 from evalkit.trajectory.step import ErrorKind, EventName, Think
 

@@ -13,6 +13,10 @@ class Refused(Exception):
     """A file, or a trial of it, cannot be imported; the message says why, in one line."""
 
 
+class Unreadable(Refused):
+    """Nobody can tell what is in a file, since the system does not let it be read."""
+
+
 class Notes:
     """The remarks on one file, each once with how often it applies."""
 

@@ -6,6 +6,10 @@ r"""Conversations in OpenAI's chat format, one JSON object a line. Most keys may
             {"id": "a", "type": "function", "function": {"name": "bash", "arguments": "{\"cmd\": \"ls\"}"}}]},
         {"role": "tool", "tool_call_id": "a", "content": "..."}]}
 
+Calls of custom tools (`"custom": {"name": "sh", "input": "ls"}`) have a text for arguments. Of what was said in sound
+the transcript counts; content of no known form is kept as JSON, and a part without a text, such as an image, by its
+type.
+
 Equal lines that name no epoch are attempts that went alike, and are kept; with an epoch, one is a copy of the other.
 Lines that are messages themselves (`{"role": "user", "content": "..."}`) are together one conversation, that of the
 file, of which nothing else is known.

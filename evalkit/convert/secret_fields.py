@@ -10,7 +10,7 @@ from evalkit.trajectory.manifest import Json
 
 _SECRET = re.compile(
     r"(?:^|[_\-. ])(?:api[_-]?key|secret(?:[_-]?key)?|password|passwd|passphrase|authorization|credentials?|cookie"
-    r"|(?:access|auth|refresh|session|bearer|id)[_-]?token|token|private[_-]?key|e?-?mail)(?:$|[_\-. ])",
+    r"|(?:access|auth|refresh|session|bearer|id)[_-]?token|token|(?:private|ssh)[_-]?key|e?-?mail)(?:$|[_\-. ])",
     re.IGNORECASE,
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

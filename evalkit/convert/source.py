@@ -5,14 +5,17 @@ from __future__ import annotations
 import codecs
 import contextlib
 import gzip
+import os
+import stat
 import zlib
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from evalkit.convert.notes import Notes, Refused
+from evalkit.convert.notes import Notes, Refused, Unreadable
 
 _GZIP = b"\x1f\x8b"
 _LFS = b"version https://git-lfs.github.com/spec/"
@@ -44,52 +47,79 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first 64 KiB, unpacked; less where the file is shorter or damaged. Refused for a Git LFS pointer."""
-        with self.open() as file:
-            try:
-                head = file.read(_HEAD)
-            except (OSError, EOFError, zlib.error) as error:
-                raise Refused(_damage(error)) from error
-        if head.startswith(_LFS):
+        """The first 64 KiB, unpacked, and in UTF-8 where a mark says that they are in UTF-16 or UTF-32; less where the
+        file is shorter or damaged. Refused for a Git LFS pointer, and where there is nothing before the damage.
+        """
+        head = bytearray()
+        try:
+            for piece in self._pieces(_HEAD):
+                head += piece
+                if len(head) >= _HEAD:
+                    break
+        except Refused:
+            if not head:
+                raise
+        found = bytes(head[:_HEAD])
+        if found.startswith(_LFS):
             raise Refused("a Git LFS pointer, not the file itself; get it with: git lfs pull")
-        return head
+        mark, encoding = _mark_of(found)
+        if encoding == "utf-8":
+            return found
+        return codecs.getincrementaldecoder(encoding)("replace").decode(found[len(mark) :]).encode()
 
     @contextlib.contextmanager
     def open(self) -> Generator[BinaryIO]:
         """The bytes, unpacked."""
         try:
-            if not self.path.is_file():
-                raise Refused("no file that can be read")
-            raw = self.path.open("rb")
+            raw = _opened(self.path)
         except (OSError, ValueError) as error:
-            raise Refused(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+            raise Unreadable(why_unreadable(error)) from error
         with raw:
-            if raw.peek(2)[:2] == _GZIP:
+            try:
+                packed = raw.peek(2)[:2] == _GZIP
+            except OSError as error:
+                raise Unreadable(why_unreadable(error)) from error
+            if packed:
                 with gzip.GzipFile(fileobj=raw) as unpacked:
                     yield cast("BinaryIO", unpacked)
             else:
                 yield raw
 
-    def pieces(self) -> Iterator[bytes]:
-        """The bytes from the beginning, at most 1 MiB at a time."""
+    def pieces(self, notes: Notes | None = None) -> Iterator[bytes]:
+        """The bytes from the beginning, at most 1 MiB at a time, and all that come before a damage."""
+        return self._pieces(_PIECE, notes)
+
+    def _pieces(self, most: int, notes: Notes | None = None) -> Iterator[bytes]:
+        some = False
         with self.open() as file:
             while True:
                 try:
-                    piece = file.read(_PIECE)
-                except (OSError, EOFError, zlib.error) as error:
+                    # Unlike read, this keeps what was there before a damage.
+                    piece = cast("BufferedReader", file).read1(most)
+                except gzip.BadGzipFile as error:
+                    # The first is found at the beginning, and after a whole member.
+                    if not some or not str(error).startswith("Not a gzipped file"):
+                        raise Refused(_damage(error)) from error
+                    if notes is not None:
+                        notes.warn("what stands behind the end of the packed data is left out")
+                    return
+                except (EOFError, zlib.error) as error:
                     raise Refused(_damage(error)) from error
+                except OSError as error:
+                    raise Unreadable(why_unreadable(error)) from error
                 if not piece:
                     return
+                some = True
                 yield piece
 
     def texts(self, notes: Notes) -> Iterator[str]:
         """The text from the beginning, in pieces. What is no text becomes U+FFFD and is remarked on."""
         decoder: codecs.IncrementalDecoder | None = None
         replaced = 0
-        for piece in self.pieces():
+        for piece in self.pieces(notes):
             skipped = 0
             if decoder is None:
-                mark, encoding = next(((m, e) for m, e in _MARKS if piece.startswith(m)), (b"", "utf-8"))
+                mark, encoding = _mark_of(piece)
                 decoder, skipped = codecs.getincrementaldecoder(encoding)("replace"), len(mark)
             own = piece.count(b"\xef\xbf\xbd")
             text = decoder.decode(piece[skipped:])
@@ -111,6 +141,31 @@ class Source:
                 raise Refused("larger than 1 GiB, which is the most that is read of one such file")
             parts.append(part)
         return "".join(parts)
+
+
+def why_unreadable(error: Exception) -> str:
+    """What kept a file or folder from being read, in words."""
+    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+
+
+def _opened(path: Path) -> BufferedReader:
+    """A regular file. Refused for anything else, which is not even opened: a pipe would be waited for."""
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode):
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            return os.fdopen(handle, "rb")
+        os.close(handle)
+    if stat.S_ISFIFO(mode):
+        raise Refused(
+            "a pipe, and files are read more than once: write what comes out of it into a file first"
+        )
+    raise Refused("a folder" if stat.S_ISDIR(mode) else "a device or socket, and no file")
+
+
+def _mark_of(head: bytes) -> tuple[bytes, str]:
+    """The mark of an encoding that a text begins with, and the encoding."""
+    return next(((mark, encoding) for mark, encoding in _MARKS if head.startswith(mark)), (b"", "utf-8"))
 
 
 def _damage(error: Exception) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 from evalkit.convert.arguments import parsed_arguments
 from evalkit.convert.notes import Notes
 from evalkit.convert.open_calls import OpenCalls
-from evalkit.models.wire.json_values import as_list, as_object, is_object, text_in
 from evalkit.trajectory.step import Act, ErrorKind, Event, EventName, Prompt, Role, Step, Think
 
 
@@ -89,6 +88,10 @@ class Steps:
         self.change(number, observation=observation, error_kind=error_kind, **fields)
         return number
 
+    def remark(self, text: str) -> None:
+        """Something about the messages was odd."""
+        self._notes.warn(text)
+
     def change(self, number: int, **fields: Any) -> None:
         """Say more about a step."""
         self._steps[number] = dataclasses.replace(self._steps[number], **fields)
@@ -109,21 +112,3 @@ class Steps:
     def _add(self, step: Step) -> int:
         self._steps.append(step)
         return step.step
-
-
-def text_of(content: object) -> str:
-    """The text of a message's content: a string, or a list of strings and of parts that have a text.
-
-    A part without a text, such as an image, is named in brackets by its type.
-    """
-    if isinstance(content, str):
-        return content
-    return "\n".join(filter(None, map(_part, [content] if is_object(content) else as_list(content))))
-
-
-def _part(part: object) -> str:
-    if isinstance(part, str):
-        return part
-    fields = as_object(part)
-    text, kind = fields.get("text"), text_in(fields.get("type"))
-    return text if isinstance(text, str) else f"[{kind}]" if kind else ""

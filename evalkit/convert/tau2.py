@@ -16,14 +16,21 @@
                       "raw_data": {"model": "...", "stop_reason": "...", "usage": {}, "thinking_blocks": []}},
                      {"role": "tool", "id": "a", "requestor": "assistant", "content": "...", "error": false}]}]}
 
+In the form of a folder, which is that of voice, `results.json` has a `simulation_index` instead, and each simulation is
+a file `simulations/ID.json` beside it. A conversation in full duplex has `ticks` instead of messages, each with a piece
+of what agent and user say at the same time: what one says until the other takes over is one message of his. How often
+the model was called for that, and how long it took, is not known there, nor are tokens unless a tick tells them.
+
 The simulations are read one at a time, and those before a cut are kept. A trial `n` is the epoch `n + 1`. Calls and
 results of the user's (`requestor: user`) are interventions and no acts of the agent's; so is the greeting that opens a
 conversation without a model. `prompt_tokens` include the cache; the raw response tells how much that is, and is
 believed where it comes to the same sum. A cost of 0 is an unknown cost; where the messages' costs are known, they are
 added up, and another `agent_cost` is a warning. A generation took the time since the message before. `duration` is the
 whole conversation's, with the user's turns in it. Times without a zone are taken as UTC. `agent_error` and
-`too_many_errors` are the agent's failures, as the harness grades them; what the user's model, the environment or the
-infrastructure ended is unscored. The files of the leaderboard (`submissions`) hold no simulations.
+`too_many_errors` are the agent's failures, as the harness grades them. `infrastructure_error` and
+`context_window_exceeded` are unscored, as they are in no number of tau2-bench's. What the user's model, the environment
+or grading that broke down ended is unscored too, though tau2-bench counts it as failed; so is an end that is not known
+here, where nothing but a reward of 0 was written down. The leaderboard (`submissions`) holds no simulations.
 
 | what                   | known?                                                                                  |
 |------------------------|-----------------------------------------------------------------------------------------|
@@ -47,17 +54,21 @@ from evalkit.convert.asked import agent_name, thinking_asked
 from evalkit.convert.converted import Converted
 from evalkit.convert.importer import Importer, Options
 from evalkit.convert.json_items import JsonItems
+from evalkit.convert.json_text import kind_of
 from evalkit.convert.naming import name_of
 from evalkit.convert.notes import Notes, Refused
 from evalkit.convert.reported import dollars, finite, moment, seconds, tokens
 from evalkit.convert.source import Source
-from evalkit.convert.tau2_grades import outcome
+from evalkit.convert.tau2_folder import simulations_beside
+from evalkit.convert.tau2_grades import died, outcome
 from evalkit.convert.tau2_messages import steps_of
 from evalkit.models.wire.json_values import as_object, canonical, is_list, is_object, text_in
 from evalkit.trajectory.step import Step, Think
 
 _INFO = (b'"agent_info"', b'"user_info"', b'"environment_info"')
 _RUNS = (b'"simulations"', b'"termination_reason"', b'"messages"')
+_SPENT = ("agent_cost", "user_cost", "agent_usage")
+"""`agent_usage` is of voice: what the provider says of the whole session."""
 _MOST_SEED = 2**63
 
 
@@ -74,18 +85,33 @@ class _Tau2:
 
     def convert(self, source: Source, notes: Notes, options: Options) -> Iterator[Converted]:
         aside = Notes()
-        run = _Run.of(as_object(JsonItems(source, aside).header("simulations", "tasks").get("info")), notes)
+        header = JsonItems(source, aside).header("simulations", "tasks")
+        run = _Run.of(as_object(header.get("info")), notes)
         number = 0
         for number, simulation in enumerate(JsonItems(source, notes).items("simulations"), 1):
-            if is_object(simulation) and is_list(simulation.get("messages")):
-                yield _trial(simulation, number, run, notes, options)
-            else:
-                notes.lose(f"simulation {number}: has no list of messages")
-        if not number:
+            yield from _checked(simulation, str(number), run, notes, options)
+        for name, simulation in simulations_beside(source, header, notes) if not number else ():
+            number += 1
+            yield from _checked(simulation, name, run, notes, options)
+        if not number and not notes.losses:
+            if "termination_reason" in header:
+                raise Refused("one simulation; import the results.json of its run, in the folder above")
             raise Refused("holds no simulations")
         if not notes.losses:
             for loss in aside.losses:
                 notes.lose(f"after the simulations: {loss}")
+
+
+def _checked(simulation: object, name: str, run: _Run, notes: Notes, options: Options) -> Iterator[Converted]:
+    """The trial of what stands in the place of a simulation. Without a conversation it is none, and a loss, unless it
+    died of what may have come before there was any.
+    """
+    if not is_object(simulation):
+        notes.lose(f"simulation {name}: holds {kind_of(simulation)}, not an object")
+    elif is_list(simulation.get("messages")) or is_list(simulation.get("ticks")) or died(simulation):
+        yield _trial(simulation, name, run, notes, options)
+    else:
+        notes.lose(f"simulation {name}: has no list of messages, and no ticks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +128,12 @@ class _Run:
     @staticmethod
     def of(info: Mapping[str, object], notes: Notes) -> _Run:
         agent, user = as_object(info.get("agent_info")), as_object(info.get("user_info"))
-        arguments = as_object(agent.get("llm_args"))
+        voice = as_object(info.get("audio_native_config"))
+        arguments = as_object(agent.get("llm_args")) or {
+            name: voice[name] for name in ("reasoning_effort",) if voice.get(name)
+        }
         loop = text_in(agent.get("implementation"))
-        model = text_in(agent.get("llm"))
+        model = text_in(agent.get("llm")) or text_in(voice.get("model"))
         if model is None:
             notes.warn("the file does not tell the model; say it with --agent")
         return _Run(
@@ -120,17 +149,18 @@ class _Run:
                 "user_model": text_in(user.get("llm")),
                 "user_llm_args": as_object(user.get("llm_args")),
                 **{name: info.get(name) for name in ("max_steps", "max_errors", "git_commit")},
+                **({"audio_native_config": voice} if voice else {}),
             },
         )
 
 
 def _trial(
-    simulation: Mapping[str, object], number: int, run: _Run, notes: Notes, options: Options
+    simulation: Mapping[str, object], name: str, run: _Run, notes: Notes, options: Options
 ) -> Converted:
     trial = tokens(simulation.get("trial"), notes, "a trial's number")
-    steps = steps_of(simulation["messages"], notes)
+    steps = steps_of(simulation, notes)
     own = text_in(simulation.get("id"))
-    spent = {name: simulation[name] for name in ("agent_cost", "user_cost") if name in simulation}
+    spent = {key: simulation[key] for key in _SPENT if key in simulation}
     return Converted(
         suite=options.suite or (f"tau2-{run.domain}" if run.domain else "tau2"),
         task_id=name_of(simulation.get("task_id")) or "unnamed",
@@ -152,18 +182,22 @@ def _trial(
             "raw_usage": canonical(spent) or None if spent else None,
         },
         settings=run.settings,
-        where=f"simulation {own or number}",
+        where=f"simulation {(own or name)[:200]}",
     )
 
 
 def _cost(simulation: Mapping[str, object], steps: tuple[Step, ...], notes: Notes) -> float | None:
-    """The stated cost where no message tells one; else None, and the messages' costs are added up."""
+    """The stated cost where no message tells one, or not every message does and it is more than those; else None, and
+    the messages' costs are added up.
+    """
     stated = dollars(simulation.get("agent_cost"), notes)
     costs = [step.cost_usd for step in steps if isinstance(step, Think)]
     known = [cost for cost in costs if cost is not None]
     if stated and known and len(known) == len(costs) and abs(sum(known) - stated) > 1e-6 * stated:
         notes.warn(f"agent_cost is {stated:.6g}, but the messages cost {sum(known):.6g}, which counts")
-    return None if known else (stated or None)
+    if known and (len(known) == len(costs) or not stated or stated <= sum(known) * (1 + 1e-6)):
+        return None
+    return stated or None
 
 
 def _seed(value: object) -> int | None:

@@ -6,17 +6,19 @@ The simulated user has tools of its own. What it does with them the agent does n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from evalkit.convert.arguments import parsed_arguments
 from evalkit.convert.chat_steps import add_assistant
+from evalkit.convert.content import text_of
 from evalkit.convert.generation import chat_blocks
 from evalkit.convert.notes import Notes
 from evalkit.convert.open_calls import OpenCalls
 from evalkit.convert.reported import between, dollars, moment, tokens
-from evalkit.convert.steps import Steps, text_of
+from evalkit.convert.steps import Steps
+from evalkit.convert.tau2_ticks import messages_in
 from evalkit.models.usage import Usage
 from evalkit.models.wire.blocks import thinking_in
 from evalkit.models.wire.json_values import (
@@ -34,10 +36,15 @@ from evalkit.trajectory.step import Step
 _THOUGHTS = ("thinking_blocks", "reasoning_details", "reasoning_content", "reasoning")
 
 
-def steps_of(messages: object, notes: Notes) -> tuple[Step, ...]:
-    """The steps of one simulation."""
-    talk = _Talk(notes)
-    for message in as_list(messages):
+def steps_of(simulation: Mapping[str, object], notes: Notes) -> tuple[Step, ...]:
+    """The steps of one simulation, from its messages, or where it has none, from its ticks."""
+    messages: Iterable[object] = as_list(simulation.get("messages"))
+    in_ticks = not messages and bool(as_list(simulation.get("ticks")))
+    if in_ticks:
+        notes.warn("messages of simulations in full duplex are put together from what was said in each tick")
+        messages = messages_in(simulation["ticks"])
+    talk = _Talk(notes, in_ticks=in_ticks)
+    for message in messages:
         if is_object(message):
             talk.add(message)
         else:
@@ -48,9 +55,11 @@ def steps_of(messages: object, notes: Notes) -> tuple[Step, ...]:
 class _Talk:
     """A conversation, as far as it is read."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: Notes, *, in_ticks: bool = False) -> None:
         self.steps = Steps(notes)
         self._notes = notes
+        self._in_ticks = in_ticks
+        """Messages bear the time at which they begin, and nobody has a fixed greeting."""
         self._said = False
         """Whether the agent's model has said anything yet."""
         self._before: datetime | None = None
@@ -77,7 +86,7 @@ class _Talk:
         raw = _raw(message)
         text, calls = text_of(message.get("content")), objects_in(message.get("tool_calls"))
         no_model = not (message.get("usage") or message.get("cost") or raw or calls)
-        if not self._said and no_model and text:
+        if not self._said and no_model and text and not self._in_ticks:
             self.steps.event(
                 "intervention", canonical({"role": "assistant", "by": "harness", "text": text}), at=at
             )
@@ -100,8 +109,8 @@ class _Talk:
             cost_usd=_cost(message, usage, self._notes),
             finish_reason=text_in(raw.get("finish_reason")) or text_in(raw.get("stop_reason")),
             model_served=text_in(raw.get("model")),
-            started_at=self._before or at,
-            duration_s=between(self._before, at, self._notes),
+            started_at=at if self._in_ticks else self._before or at,
+            duration_s=None if self._in_ticks else between(self._before, at, self._notes),
             retries=len(refused) or None,
         )
 

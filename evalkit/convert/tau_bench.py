@@ -38,6 +38,7 @@ from typing import Any
 
 from evalkit.convert.asked import agent_name
 from evalkit.convert.chat_steps import add_assistant, add_message
+from evalkit.convert.content import text_of
 from evalkit.convert.converted import Converted
 from evalkit.convert.importer import Importer, Options
 from evalkit.convert.json_items import JsonItems
@@ -47,7 +48,7 @@ from evalkit.convert.occurrences import Occurrences
 from evalkit.convert.outcome import by_reward
 from evalkit.convert.reported import finite, tokens
 from evalkit.convert.source import Source
-from evalkit.convert.steps import Steps, text_of
+from evalkit.convert.steps import Steps
 from evalkit.models.wire.json_values import (
     as_list,
     as_object,

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from evalkit.report.shown_text import fact
 from evalkit.trajectory.manifest import AgentEntry, Json, RunManifest
-from evalkit.trajectory.printable import printable
+from evalkit.trajectory.printable import quoted
 
 MOST = 4_000
 """Characters of a command that anybody reads or copies."""
@@ -55,15 +54,6 @@ def command_of(manifest: RunManifest, agent: str, told: Mapping[str, str]) -> Co
     if len(text) > MOST:
         return Command(None, (f"The command has {len(text):,} characters and is not shown.", *beside))
     return Command(text, beside)
-
-
-def quoted(word: str) -> str:
-    """A word for a shell, as text that has no control characters."""
-    told = printable(word)
-    if told == word and "\n" not in word and "\t" not in word:
-        return shlex.quote(word)
-    safe = printable(word.replace("\\", "\\\\").replace("'", "\\'"))
-    return "$'" + safe.replace("\n", "\\n").replace("\t", "\\t") + "'"
 
 
 def _of_agent(entry: AgentEntry, manifest: RunManifest) -> Iterator[str]:

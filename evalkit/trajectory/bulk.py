@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -59,8 +59,10 @@ class BulkTrials:
         if self._characters >= self._most_characters or self._steps >= self._most_steps:
             self._put_aside()
 
-    def write(self) -> None:
-        """Write one file for each table, sorted by trial."""
+    def write(self, attempts: Mapping[str, int] | None = None) -> None:
+        """Write one file for each table, sorted by trial. `attempts`: by a trial's id, where it is another attempt than
+        the one that it was added as.
+        """
         generation = open_generation(self._run)
         name, stands_for = compact_name(generation), f"generation <= {generation}"
         if self._pieces:
@@ -69,6 +71,8 @@ class BulkTrials:
             trials = _merged([trials for _, trials in self._pieces], TRIALS)
         else:
             steps, trials = self._sorted_steps(), self._sorted_trials()
+        if attempts:
+            trials = (_renumbered(rows, attempts) for rows in trials)
         # The trials last: they are what makes the steps count.
         for table, schema, rows in (("steps", STEPS, steps), ("trials", TRIALS, trials)):
             write_parquet(
@@ -109,6 +113,13 @@ class BulkTrials:
             yield trials_table(
                 [self._waiting[trial_id][0] for trial_id in ids[start : start + _TRIALS_AT_ONCE]]
             )
+
+
+def _renumbered(rows: pa.Table, attempts: Mapping[str, int]) -> pa.Table:
+    place = rows.schema.get_field_index("attempt")
+    ids, known = rows.column("trial_id").to_pylist(), rows.column("attempt").to_pylist()
+    numbers = [attempts.get(trial_id, attempt) for trial_id, attempt in zip(ids, known, strict=True)]
+    return rows.set_column(place, rows.schema.field(place), pa.array(numbers, rows.schema.field(place).type))
 
 
 def _merged(pieces: Iterable[Path], schema: pa.Schema) -> Iterator[pa.Table]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb"
@@ -20,6 +21,15 @@ def _escape(found: re.Match[str]) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def quoted(word: str) -> str:
+    """A word for a shell, as text that has no control characters: pasted, it is what it was."""
+    told = printable(word)
+    if told == word and "\n" not in word and "\t" not in word:
+        return shlex.quote(word)
+    safe = printable(word.replace("\\", "\\\\").replace("'", "\\'"))
+    return "$'" + safe.replace("\n", "\\n").replace("\t", "\\t") + "'"
 
 
 def cut(text: str, most: int = 500) -> str:

@@ -88,6 +88,12 @@ _SHAPES = (
     _Shape("replicate_token", "r8_", r"[A-Za-z0-9]{30,255}"),
     _Shape("slack_webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,255}"),
     _Shape("npm_token", "npm_", r"[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
+    _Shape("pypi_token", "pypi-", r"[A-Za-z0-9_-]{16,400}", convincing=_is_random),
+    _Shape(
+        "jwt",
+        "eyJ",
+        r"(?<![A-Za-z0-9_-]eyJ)[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{4,16384}\.[A-Za-z0-9_-]{8,4096}",
+    ),
 )
 _SHAPE_PATTERNS = tuple((shape, re.compile(re.escape(shape.literal) + shape.rest)) for shape in _SHAPES)
 
@@ -104,18 +110,37 @@ _NAMED = re.compile(
     rf"(?:{_IS}|[ \t]{{1,4}}(?=[A-Za-z0-9_-]{{16}})){_OPEN})(?P<value>{_VALUE})",
     re.IGNORECASE,
 )
+_PASSWORD = re.compile(
+    rf"(?P<lead>(?:password|passwd|passphrase|private[_-]?key|ssh[_-]?key){_IS}{_OPEN})(?P<value>{_VALUE})",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(
+    rf"(?P<lead>(?:[_-](?:token|secret|cookie)|(?<![A-Za-z])cookie){_IS}{_OPEN})(?P<value>{_VALUE})",
+    re.IGNORECASE,
+)
+_PAIR = r"""[A-Za-z0-9_.-]{1,64}=[^\s"'\\;,]{0,4096}"""
 _AUTHORIZATION = re.compile(
     rf"(?P<lead>authorization{_IS}{_OPEN}(?P<scheme>(?:bearer|basic|token)[ \t]{{1,4}})?)"
     r"(?P<value>[A-Za-z0-9_.~+/=-]{6,4096})",
     re.IGNORECASE,
 )
+_COOKIE = re.compile(
+    rf"(?P<lead>cookie{_IS}{_OPEN})(?P<value>{_PAIR}(?:;[ \t]{{0,4}}{_PAIR}){{0,50}})", re.IGNORECASE
+)
+_USER = re.compile(
+    r"""(?P<lead>(?:-u|-U|--user|--proxy-user)(?:=|[ \t]{0,4})(?:\\{0,8}["'])?[^\s:"'\\=-][^\s:"'\\]{0,127}:)"""
+    r"""(?P<value>[^\s"'\\]{1,256})"""
+)
+_CURL_WITHIN = 500
+"""Characters before the option in which the command's name is looked for."""
 _BEARER = re.compile(
     r"(?P<lead>bearer:?[ \t]{1,4})(?P<value>[A-Za-z0-9_.~+/=-]{16,4096})",
     re.IGNORECASE,
 )
 # The last @ is the one before the host: a password may hold others.
 _URL = re.compile(r"""(?P<lead>://[^\s/:@"'<>?#\\]{0,128}:)(?P<value>[^\s/"'<>?#\\]{1,256})(?=@)""")
-_KEY_NAMES = ("key", "secret", "token")
+_PASSWORDS = frozenset({"password", "passwd", "pass"})
+_PATHS = ("/", "./", "../", "~")
 _CODE = re.compile(
     r"[A-Za-z_][A-Za-z_]{0,200}(?:\.[A-Za-z_]{1,200}){1,20}|(?:[A-Za-z_]{0,200}_)?(?:key|token|secret|env)",
     re.I,
@@ -140,14 +165,9 @@ def redact(text: str) -> str:
         if shape.literal in text:
             text = pattern.sub(lambda found, shape=shape: _shape_marker(found, shape), text)
     lowered = text.lower()
-    if "://" in text:
-        text = _URL.sub(_url_marker, text)
-    if "authorization" in lowered:
-        text = _AUTHORIZATION.sub(_authorization_marker, text)
-    if "bearer" in lowered:
-        text = _BEARER.sub(_bearer_marker, text)
-    if any(name in lowered for name in _KEY_NAMES):
-        text = _NAMED.sub(_named_marker, text)
+    for names, pattern, marker in _ANNOUNCED:
+        if any(name in lowered for name in names):
+            text = pattern.sub(marker, text)
     return text
 
 
@@ -158,7 +178,7 @@ def _shape_marker(found: re.Match[str], shape: _Shape) -> str:
 
 
 def _authorization_marker(found: re.Match[str]) -> str:
-    convincing = found["scheme"] or (len(found["value"]) >= 16 and any(map(str.isdigit, found["value"])))
+    convincing = found["scheme"] or (len(found["value"]) >= 16 and not _is_word(found["value"]))
     return f"{found['lead']}[redacted:authorization]" if convincing else found[0]
 
 
@@ -188,6 +208,51 @@ def _named_marker(found: re.Match[str]) -> str:
     return f"{found['lead']}{quote}{marker}{quote}"
 
 
+def _password_marker(found: re.Match[str]) -> str:
+    return _judged(found, "password", shortest=6)
+
+
+def _token_marker(found: re.Match[str]) -> str:
+    return _judged(found, "secret", shortest=8)
+
+
+def _judged(found: re.Match[str], kind: str, *, shortest: int) -> str:
+    """A marker for a value under a name that often stands before something else, if the value looks like a secret."""
+    value = found["value"] if found["whole"] is not None else found["value"].rstrip("\\")
+    if len(value) < shortest or not _looks_secret(value):
+        return found[0]
+    name = value.rstrip("0123456789")
+    if not found["quote"] and (_CODE.fullmatch(name) or name.lower() in _PASSWORDS):
+        return found[0]
+    quote = "" if found["quote"] else found["closed"] or ""
+    return f"{found['lead']}{quote}[redacted:{kind}]{quote}{found['value'][len(value) :]}"
+
+
+def _looks_secret(value: str) -> bool:
+    """Letters and digits that are neither words nor a place nor code."""
+    if value[0] in "$<{*%" or value.startswith((*_PATHS, "[redacted:")) or "://" in value:
+        return False
+    if _is_random(value):
+        return True
+    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    return letters and digits and not any(map(str.isspace, value))
+
+
+def _cookie_marker(found: re.Match[str]) -> str:
+    values = (pair.partition("=")[2] for pair in found["value"].split(";"))
+    convincing = any(len(value) >= 6 and _looks_secret(value) for value in values)
+    return f"{found['lead']}[redacted:cookie]" if convincing else found[0]
+
+
+def _user_marker(found: re.Match[str]) -> str:
+    text, start, value = found.string, found.start(), found["value"]
+    is_option = start > 0 and text[start - 1] in " \t'\""
+    stands_for_one = value[0] in "$<{*%[" or value.isdigit()
+    if not is_option or stands_for_one or text.rfind("curl", max(0, start - _CURL_WITHIN), start) < 0:
+        return found[0]
+    return f"{found['lead']}[redacted:password]"
+
+
 def _without_blocks(text: str) -> str:
     """Private keys, whole ones and such as were cut off."""
     kept: list[str] = []
@@ -207,3 +272,16 @@ def _without_blocks(text: str) -> str:
             kept += (text[position : begin.start()], "[redacted:private_key]")
             position = stop
     return "".join((*kept, text[position:]))
+
+
+_ANNOUNCED: tuple[tuple[tuple[str, ...], re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (("://",), _URL, _url_marker),
+    (("authorization",), _AUTHORIZATION, _authorization_marker),
+    (("bearer",), _BEARER, _bearer_marker),
+    (("key", "secret", "token"), _NAMED, _named_marker),
+    (("cookie",), _COOKIE, _cookie_marker),
+    (("passw", "passphrase", "private", "ssh"), _PASSWORD, _password_marker),
+    (("token", "secret", "cookie"), _TOKEN, _token_marker),
+    (("curl",), _USER, _user_marker),
+)
+"""What announces a secret, each with the words without which it is not looked for. They are tried in this order."""

@@ -26,7 +26,7 @@ from evalkit.trajectory.layout import (
     manifest_file,
     owner_file,
 )
-from evalkit.trajectory.locate import local_path, local_run
+from evalkit.trajectory.locate import local_run, new_run_path
 from evalkit.trajectory.manifest import RunManifest
 from evalkit.trajectory.owner import claim, exclusive, read_owner, release
 from evalkit.trajectory.parts import (
@@ -66,7 +66,7 @@ class RunWriter:
 
         What is left of a beginning whose process died before there was a run is nothing.
         """
-        run = local_path(path)
+        run = new_run_path(path)
         with writing(run):
             run.mkdir(parents=True, exist_ok=True)
             with exclusive(run):

@@ -285,3 +285,86 @@ def test_no_mutation_comes_out_as_anything_but_trials_losses_and_refusals(tmp_pa
                 assert [step.step for step in converted.steps] == list(range(len(converted.steps)))
         except Refused:
             continue
+
+
+@pytest.mark.parametrize(
+    ("prompt", "output", "cost"),
+    [(107, 30, 0.7), (100, 32, None), (90, None, None), (110, None, None)],
+)
+def test_one_total_tells_whether_sub_agents_are_in_all(
+    tmp_path: Path, prompt: int, output: int | None, cost: float | None
+) -> None:
+    """The sub-agent's cost is unknown, so that a total of the caller's alone is none of the trial's."""
+    root = caller({"trajectory_id": "inner"}, subagent_trajectories=[sub_agent(7, trajectory_id="inner")])
+    root["subagent_trajectories"][0]["steps"][1]["metrics"]["completion_tokens"] = 2
+    root["steps"].append({"step_id": 2, "source": "agent", "message": "b", "metrics": None})
+    root["final_metrics"] = {
+        "total_prompt_tokens": prompt,
+        "total_completion_tokens": 30,
+        "total_cost_usd": 0.7,
+    }
+    trial, _, _ = only(write(tmp_path / "a.json", root), out=tmp_path)
+    assert (trial.output_tokens, trial.cost_usd) == (output, cost)
+
+
+@pytest.mark.parametrize(
+    ("inner", "final", "output"),
+    [
+        (None, 20, 20),
+        (None, 15, 15),
+        (None, 14, None),
+        (5, 15, 20),
+        (5, 17, 22),
+        (5, 20, 20),
+        (5, 30, None),
+        (5, 12, None),
+        (0, 15, 15),
+        ("untold", 15, None),
+        ("untold", 12, None),
+        ("untold", 30, None),
+    ],
+    ids=str,
+)
+def test_a_total_below_the_known_steps_is_not_the_trials(
+    tmp_path: Path, inner: int | str | None, final: int, output: int | None
+) -> None:
+    """The caller's own generations: 15 tokens, and one that tells none."""
+    told_steps = [
+        {"source": "agent", "message": "a", "metrics": {"completion_tokens": 15}},
+        {"source": "agent", "message": "b", "metrics": None},
+    ]
+    root = trajectory(*told_steps, final_metrics={"total_completion_tokens": final})
+    if inner is not None:
+        metrics = None if inner == "untold" else {"completion_tokens": inner}
+        step = {"source": "agent", "message": "c", "metrics": metrics}
+        root["subagent_trajectories"] = [trajectory(step, trajectory_id="i")]
+    trial, steps, remarks = only(write(tmp_path / "a.json", root), out=tmp_path)
+    assert trial.output_tokens == output
+    assert trial.output_tokens is None or trial.output_tokens >= sum(
+        step.output_tokens or 0 for step in of(steps, Think)
+    )
+    assert (output is None) == any("a total of output_tokens that may" in remark for remark in remarks)
+
+
+def test_the_agents_report_does_not_count_below_the_known_steps_either(tmp_path: Path) -> None:
+    folder = tmp_path / "job" / "trial"
+    steps = [
+        {"source": "agent", "message": "a", "metrics": {"completion_tokens": 15, "prompt_tokens": 5}},
+        {"source": "agent", "message": "b"},
+    ]
+    write(folder / "agent" / "trajectory.json", trajectory(*steps))
+    report = {"n_output_tokens": 3, "n_input_tokens": 8}
+    write(
+        folder / "result.json",
+        {
+            "task_name": "t",
+            "trial_name": "trial",
+            "trial_uri": "u",
+            "agent_info": {"name": "loop"},
+            "config": {},
+            "agent_result": report,
+            "verifier_result": {"rewards": {"reward": 1}},
+        },
+    )
+    trial, _, _ = only(folder / "result.json", out=tmp_path)
+    assert (trial.output_tokens, trial.input_tokens, trial.status) == (None, 8, "passed")

@@ -141,6 +141,81 @@ def test_calls_written_as_json_texts_are_calls(lines):
     assert (act.tool, act.arguments, act.think_step) == ("f", '{"x":1}', think.step)
 
 
+def test_calls_of_custom_tools_have_a_text_for_arguments(lines):
+    custom = {"id": "a", "type": "custom", "custom": {"name": "sh", "input": "ls -la"}}
+    found, notes = lines(
+        line(
+            {"role": "assistant", "content": None, "tool_calls": [custom]},
+            {"role": "tool", "tool_call_id": "a", "content": "a.txt"},
+        )
+    )
+    (act,) = (step for step in steps_of(found) if isinstance(step, Act))
+    assert (act.tool, act.arguments, act.arguments_raw, act.observation) == ("sh", None, "ls -la", "a.txt")
+    assert "a call that names no tool is kept without one" not in notes.warnings
+
+
+@pytest.mark.parametrize(
+    ("call", "raw"),
+    [
+        ({"id": "a", "type": "new", "new": {"name": "x"}}, None),
+        ({"id": "a", "function": {"arguments": "ls"}}, "ls"),
+        ({"id": "a", "custom": {"name": 5, "input": "ls"}}, "ls"),
+        (7, None),
+    ],
+)
+def test_a_call_of_no_known_form_is_remarked_on(lines, call, raw):
+    found, notes = lines(line({"role": "assistant", "content": "x", "tool_calls": [call]}))
+    (act,) = (step for step in steps_of(found) if isinstance(step, Act))
+    assert (act.tool, act.arguments_raw) == (None, raw)
+    assert notes.warnings["a call that names no tool is kept without one"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (5, "5"),
+        (0, "0"),
+        (False, "false"),
+        (None, ""),
+        ([], ""),
+        ({}, ""),
+        ({"answer": [1, "x"]}, '{"answer": [1, "x"]}'),
+        ([3, {"a": 1}], '3|{"a": 1}'),
+        ({"type": "text", "text": "t"}, "t"),
+        ([{"type": "text", "text": {"value": "v", "annotations": []}}], "v"),
+        ([{"type": "text", "text": 5}], "5"),
+        ([{"type": "output_audio", "transcript": "said"}], "said"),
+        ([{"type": "input_audio", "input_audio": {"data": "AAAA", "transcript": "heard"}}], "heard"),
+    ],
+)
+@pytest.mark.parametrize("role", ["user", "tool", "assistant"])
+def test_content_that_is_no_text_does_not_vanish(lines, role, content, text):
+    found, _ = lines(line({"role": role, "content": content}))
+    (step,) = steps_of(found)
+    said = step.observation if isinstance(step, Act) else step.text
+    assert said == text.replace("|", "" if role == "assistant" else "\n")
+
+
+def test_what_was_said_in_sound_counts_by_its_transcript(lines):
+    sound = {"id": "audio_1", "data": "AAAA", "transcript": "Hello."}
+    found, _ = lines(
+        line(
+            {"role": "assistant", "content": None, "audio": sound},
+            {"role": "assistant", "content": "Hello.", "audio": sound},
+            {"role": "user", "content": "So?", "audio": {"transcript": "Well?"}},
+        )
+    )
+    assert [step.text for step in steps_of(found)] == ["Hello.", "Hello.", "So?\nWell?"]
+
+
+def test_parts_of_an_answer_that_are_no_text_are_remarked_on(lines):
+    found, notes = lines(
+        line({"role": "assistant", "content": ["a", {"type": "image_url", "image_url": {}}]})
+    )
+    assert steps_of(found)[0].text == "a"
+    assert notes.warnings == {"parts of an answer that are no text are left out: image_url": 1}
+
+
 def test_thinking_is_told_apart(lines):
     steps = steps_of(
         lines(

@@ -141,8 +141,11 @@ def test_the_users_calls_are_interventions_with_their_results(simulated):
         ("too_many_errors", "failed", "error", "model"),
         ("agent_error", "failed", "error", "model"),
         ("user_error", "unscored", "error", "harness"),
+        ("unexpected_error", "unscored", "error", "harness"),
         ("infrastructure_error", "unscored", "error", "harness"),
-        ("brand_new", "failed", None, None),
+        ("context_window_exceeded", "unscored", "context_limit", "model"),
+        ("timeout", "failed", "time_limit", None),
+        ("brand_new", "unscored", None, None),
         (None, "failed", None, None),
         (["odd"], "failed", None, None),
     ],
@@ -152,7 +155,27 @@ def test_whose_end_it_was(simulated, reason, status, stop, origin):
         simulation(said(), termination_reason=reason, reward_info={"reward": 0.0})
     )
     assert (trial.status, trial.stop_reason, trial.error_origin) == (status, stop, origin)
-    assert bool(notes.warnings) == (reason in ["user_error", "infrastructure_error", "brand_new"])
+    judged = status == "failed"
+    assert (not notes.warnings) == judged
+    if reason in ("infrastructure_error", "context_window_exceeded"):
+        assert "tau2-bench leaves them out too" in next(iter(notes.warnings))
+
+
+def test_an_unknown_end_is_graded_where_somebody_looked_at_the_outcome(simulated):
+    looked = {"reward": 0.0, "db_check": {"db_match": False}}
+    trials, _ = simulated(
+        simulation(said(), id="a", termination_reason="brand_new", reward_info=looked),
+        simulation(said(), id="b", termination_reason="brand_new", reward_info={"reward": 1.0}, trial=1),
+    )
+    assert [trial.status for trial, _ in trials] == ["failed", "passed"]
+
+
+def test_grading_that_broke_down_is_no_failure_of_the_agents(simulated):
+    told = {"reward": 0.0, "reward_basis": ["DB"], "info": {"error": "KeyError: 'x'", "note": "raised"}}
+    ((trial, _),), notes = simulated(simulation(said(), reward_info=told))
+    assert (trial.status, trial.error_origin, trial.error_type) == ("unscored", "grader", "KeyError")
+    assert (trial.error_message, trial.stop_reason) == ("KeyError: 'x'", "submitted")
+    assert "whose grading broke down" in next(iter(notes.warnings))
 
 
 def test_an_ungraded_simulation_is_unscored(simulated):
@@ -330,7 +353,10 @@ def test_a_cut_after_the_simulations_is_told(simulated):
 def test_what_is_no_simulation_is_named(simulated):
     found, notes = simulated(42, {"messages": "none"}, simulation(said()), info="odd")
     assert len(found) == 1
-    assert list(notes.losses) == [f"simulation {n}: has no list of messages" for n in (1, 2)]
+    assert list(notes.losses) == [
+        "simulation 1: holds a number, not an object",
+        "simulation 2: has no list of messages, and no ticks",
+    ]
 
 
 def test_nested_too_deeply_is_refused(tmp_path):

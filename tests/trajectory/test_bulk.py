@@ -87,3 +87,17 @@ def test_texts_are_made_valid_and_secrets_taken_out(tmp_path, manifest, make_tri
     trial, (prompt,) = load(run).trial("a")
     assert secret not in str(trial.answer)
     assert prompt == dataclasses.replace(prompt, text="a\ufffdb", replaced_chars=1)
+
+
+@pytest.mark.parametrize("limits", [{}, {"piece_steps": 1}], ids=["one piece", "many pieces"])
+def test_attempts_can_be_numbered_at_the_end(tmp_path, manifest, make_trial, steps, limits):
+    run = tmp_path / "run"
+    with RunWriter.create(run, manifest) as writer:
+        bulk = BulkTrials(run, **limits)
+        for number, name in enumerate("abc", 1):
+            bulk.add(dataclasses.replace(make_trial(name), attempt=number), steps)
+        bulk.write({"a": 2, "b": 1})
+        writer.finish()
+    found = {trial.trial_id: trial.attempt for trial in load(run, every_attempt=True).rows()}
+    assert found == {"a": 2, "b": 1, "c": 3}
+    assert load(run).trial("c")[0].attempt == 3

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evalkit.trajectory.redaction import redact
 
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 RANDOM = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3"
 
 
@@ -57,6 +58,31 @@ RANDOM = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3"
         (f"hf_{RANDOM}", "[redacted:hf_token]"),
         (f"AIza{RANDOM}ab", "[redacted:google_key]"),
         ("xoxb-123456789012-abcdef", "[redacted:slack_token]"),
+        (f"token {JWT} end", "token [redacted:jwt] end"),
+        (f"pypi-AgEIcHlwaS5vcmc{RANDOM}", "[redacted:pypi_token]"),
+        ("Cookie: theme=dark; sid=3f9a8b7c6d5e", "Cookie: [redacted:cookie]"),
+        ("-H 'Cookie: sid=3f9a8b7c6d5e' x", "-H 'Cookie: [redacted:cookie]' x"),
+        ("Set-Cookie: sid=3f9a8b7c6d5e; Path=/; Secure", "Set-Cookie: [redacted:cookie]; Secure"),
+        ('{"cookie": "3f9a8b7c6d5e"}', '{"cookie": "[redacted:secret]"}'),
+        ("Proxy-Authorization: Basic dXNlcjpwYXNz", "Proxy-Authorization: Basic [redacted:authorization]"),
+        (
+            '"authorization": "abcdefghzkqjxwvtrbnmplkjhgfdqwrt"',
+            '"authorization": "[redacted:authorization]"',
+        ),
+        ("authorization: 0a1b2c3d4e5f6a7b8c9d", "authorization: [redacted:authorization]"),
+        ("curl -s -u bob:hunter2 https://x", "curl -s -u bob:[redacted:password] https://x"),
+        ("curl --user 'bob:s3cr3t' x", "curl --user 'bob:[redacted:password]' x"),
+        ('{"cmd": "curl -u \\"bob:pw\\" x"}', '{"cmd": "curl -u \\"bob:[redacted:password]\\" x"}'),
+        ('{"password": "hunter2"}', '{"password": "[redacted:password]"}'),
+        ("DB_PASSWORD=Tr0ub4dor&3", "DB_PASSWORD=[redacted:password]&3"),
+        ("passwd: 'p@ss w0rd' 'Zx9!kk'", "passwd: 'p@ss w0rd' 'Zx9!kk'"),
+        ("passwd='Zx9!kk'", "passwd='[redacted:password]'"),
+        (f"private_key = '{RANDOM}'", "private_key = '[redacted:password]'"),
+        (f'"ssh_key": "ssh-rsa {RANDOM} me"', '"ssh_key": "[redacted:password]"'),
+        ("GITHUB_TOKEN=0123456789abcdef", "GITHUB_TOKEN=[redacted:secret]"),
+        ('export VAULT_TOKEN="s.a1b2c3d4"', 'export VAULT_TOKEN="[redacted:secret]"'),
+        ("{'webhook_secret': 'a1b2c3d4e5'}", "{'webhook_secret': '[redacted:secret]'}"),
+        ("PRIVATE-TOKEN: a1b2c3d4e5", "PRIVATE-TOKEN: [redacted:secret]"),
         (
             "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIEow==\n-----END RSA PRIVATE KEY-----\nb",
             "a\n[redacted:private_key]\nb",
@@ -112,6 +138,29 @@ def test_a_secret_becomes_a_marker(text, stored):
         "git@github.com:owner/name.git ssh://git@github.com:22/x",
         "postgres://user:$PASSWORD@db postgres://user:<password>@db",
         "partition_key=created_at_2024",
+        "eyJhbGciOiJIUzI1NiJ9 is how a token begins, foo.eyJ.bar",
+        "pip install pypi-simple pypi-server-internationalization",
+        "Cookie: theme=dark; lang=en",
+        "cookie = get_cookie(name='sid')",
+        "Set-Cookie: [redacted:cookie]",
+        "docker run -u 1000:1000 image",
+        "curl -s https://x; docker run -u 1000:1000 image",
+        "ls -u user:hunter2",
+        "curl -u $USER:$PASSWORD https://x",
+        "curl -u bob:<password> https://x",
+        'password: "must have at least 8 characters"',
+        "password: str, password=None, password=getpass()",
+        "password=os.environ['DB_PASSWORD1']",
+        'if password == "correct":',
+        "password: /run/secrets/db1",
+        "private_key_path=/etc/ssl/key1.pem ssh_key: ~/.ssh/id_ed25519",
+        "password_hash md5password password reset by bob2",
+        "login(password=password2, csrf_token=self.token1, db_token=other_token2)",
+        "EOS_TOKEN=50256 max_token: 100000",
+        '"pad_token": "<|endoftext|>", "unk_token": "[UNK]"',
+        "CLIENT_SECRET_NAME=my-secret MY_SECRET=placeholder",
+        "authorization: internationalization",
+        "input_token = tokens.next_token",
     ],
 )
 def test_a_look_alike_stays(text):
@@ -127,6 +176,13 @@ def test_a_look_alike_stays(text):
         {"headers": {"Authorization": f"Bearer {RANDOM}"}},
         {"arguments": json.dumps({"api_key": "abc123", "cmd": "export API_KEY='abc123'\nls"})},
         {"cmd": f"export KEY=sk-{RANDOM}\necho done"},
+        {"password": "hunter2", "n": 1},
+        {"GITHUB_TOKEN": "a1b2c3d4e5", "cookie": "sid=a1b2c3d4"},
+        {
+            "arguments": json.dumps(
+                {"cmd": "curl -u 'a:b2c' -H \"Cookie: sid=a1b2c3d4\"", "password": "hunter2"}
+            )
+        },
         {"file": "-----BEGIN PRIVATE KEY-----\nMIIEow==\n-----END PRIVATE KEY-----\n"},
     ],
 )
@@ -139,7 +195,10 @@ def test_json_stays_json(value):
 
 @given(
     st.text()
-    | st.from_regex(r"(api_key|Authorization|bearer|sk-|-----BEGIN PRIVATE KEY-----|[=: \"']|\w{6})*")
+    | st.from_regex(
+        r"(api_key|Authorization|bearer|sk-|password|_token|cookie|curl -u a:|eyJ[.]"
+        r"|-----BEGIN PRIVATE KEY-----|[=: \"']|\w{6})*"
+    )
 )
 def test_redacting_twice_changes_nothing_more(text):
     once = redact(text)
@@ -174,6 +233,20 @@ def test_redacting_twice_changes_nothing_more(text):
         "sk-" + "a" * 15 + "-",
         "authorization:",
         "xoxb-",
+        "eyJ",
+        " eyJ",
+        " eyJ" + "a" * 4000,
+        " eyJ" + "a" * 100 + ".eyJ" + "a" * 1000,
+        "pypi-",
+        "cookie:",
+        "cookie:a=",
+        "cookie:a=a;",
+        "password=",
+        "password='a1 ",
+        "_token=",
+        "curl -u a",
+        "curl -u a:",
+        "-u a:b2 ",
         "-----BEGIN PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\n" + "A" * 70,
         "-----END PRIVATE KEY-----",
@@ -182,7 +255,7 @@ def test_redacting_twice_changes_nothing_more(text):
 )
 def test_ten_times_the_text_takes_about_ten_times_as_long(unit):
     def seconds(size: int) -> float:
-        text = (unit * (size // len(unit) + 1))[:size] + " key bearer authorization"
+        text = (unit * (size // len(unit) + 1))[:size] + " key bearer authorization curl"
         start = time.process_time()
         redact(text)
         return time.process_time() - start
