@@ -1,0 +1,239 @@
+"""What does a shell line do, command by command?
+
+Also what is behind `sh -c`, `eval`, `$(...)`, `find -exec` and documents that a shell or an interpreter reads. This is
+for honest agents: a line can be written so that no reading finds what it does.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evalkit.engine.approvals.deed import Deed
+from evalkit.engine.approvals.network import text_uses_network, uses_network
+from evalkit.engine.approvals.path_glob import resolved
+from evalkit.measures.shell_programs import PASSED_OVER
+from evalkit.measures.shell_words import LONGEST, Command, simple_commands
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+MAX_CHARACTERS = 100_000
+"""Of a line or a program that are looked at, without documents that nothing executes."""
+DEEPEST = 6
+"""Lines within lines that are looked into."""
+_SHELLS = _names("sh bash dash zsh ksh ash busybox")
+_RUN_THE_REST = _names("doas setsid busybox watch unbuffer chronic strace ltrace parallel")
+_INTERPRETERS = re.compile(r"(?:python|pypy|perl|ruby|node|php|lua)[\d.]*")
+_CODE_OPTION = re.compile(r"-[A-Za-z]*[ceE]")
+_SHELL_WORDS = PASSED_OVER | _names(
+    "done fi esac } case in select function break continue exit return shift read local readonly declare wait umask"
+    " false echo printf test [ [["
+)
+_SAY = frozenset(("echo", "printf"))
+_NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin"))
+_SWEEP = frozenset(("rm", "mv", "shred", "srm"))
+_READ_ONLY = _names("ls grep egrep rg cat du diff tree sort read")
+_CHOICES = _names("-name -iname -path -ipath -wholename -regex -iregex -newer -empty")
+_RECURSIVE = re.compile(r"-[A-Za-z]*[rR]|--recursive$|-delete$")
+_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)(\w+)\1")
+_LITERAL = re.compile(r"['\"]([^'\"\n]{1,4096})['\"]")
+_FILE_NAME = re.compile(r"[\w.~-]+\.\w{1,8}")
+_GIT_VALUES = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace"))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A here-document and the program that reads it."""
+
+    reader: str
+    text: str
+    is_quoted: bool
+    """Whether the shell leaves `$(...)` in it alone."""
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether its reader does what it says."""
+        return self.reader in _SHELLS or _INTERPRETERS.fullmatch(self.reader) is not None
+
+
+def shell_deeds(line: str, base: str, depth: int = 0) -> Iterator[Deed]:
+    """Everything that a line does; relative paths start at `base`, and at the folder that `cd` named."""
+    line, documents = parted(line)
+    bases = (base,)
+    for command in _commands(line[:MAX_CHARACTERS]):
+        yield _deed(command, bases)
+        if command.program in {"cd", "pushd"} and len(command.words) > 1:
+            bases = tuple(dict.fromkeys((base, resolved(command.words[1], bases[-1]))))
+        if depth < DEEPEST:
+            for inner in _inner_lines(command):
+                yield from shell_deeds(inner, bases[-1], depth + 1)
+            for code in _inner_code(command):
+                yield code_deed(code, bases[-1])
+    for document in documents:
+        if document.reader in _SHELLS and depth < DEEPEST:
+            yield from shell_deeds(document.text, bases[-1], depth + 1)
+        elif document.is_executed:
+            yield code_deed(document.text, bases[-1])
+        if not document.is_quoted and depth < DEEPEST:
+            for inner in map(_substituted, document.text.split("\n")):
+                yield from shell_deeds(inner, bases[-1], depth + 1)
+
+
+def code_deed(code: str, base: str) -> Deed:
+    """A program given as text: what it names in quotes may be a path."""
+    named = [found[1] for found in _LITERAL.finditer(code)]
+    paths = [name for name in named if _may_be_path(name)]
+    return Deed((code,), _absolute(paths, (base,)), network=text_uses_network(code))
+
+
+def parted(line: str) -> tuple[str, tuple[Document, ...]]:
+    """The line without its here-documents, and these. One without an end is none."""
+    if "<<" not in line:
+        return line, ()
+    lines = line.split("\n")
+    ends: dict[str, list[int]] = {}
+    for number, one in enumerate(lines):
+        ends.setdefault(one.strip(" \t"), []).append(number)
+    kept: list[str] = []
+    documents: list[Document] = []
+    at = 0
+    while at < len(lines):
+        shown = lines[at]
+        kept.append(shown)
+        for head in _DOCUMENT.finditer(shown):
+            places = ends.get(head[2], [])
+            after = bisect.bisect_right(places, at)
+            if after < len(places):
+                text = "\n".join(lines[at + 1 : places[after]])
+                reader = _reader(shown[: head.start()], shown[head.end() :])
+                documents.append(Document(reader, text, is_quoted=head[1] != ""))
+                at = places[after]
+        at += 1
+    return "\n".join(kept), tuple(documents)
+
+
+def _reader(before: str, after: str) -> str:
+    """The program that reads a document: the one before it, or the one that it is piped into."""
+    if after.lstrip().startswith("|"):
+        before = after
+    programs = [command.program for command in simple_commands(before)]
+    return (programs[0] if before is after else programs[-1]) if programs else ""
+
+
+def _commands(line: str) -> Iterator[Command]:
+    """Of a line of any length; a part ends where a line of the script does."""
+    while line:
+        cut = len(line) if len(line) <= LONGEST else line.rfind("\n", 0, LONGEST) + 1 or LONGEST
+        yield from simple_commands(line[:cut])
+        line = line[cut:]
+
+
+def _deed(command: Command, bases: Sequence[str]) -> Deed:
+    words, program = command.words, command.program
+    named = [word for word in command.written if _names_file(word, command)]
+    values = [word.partition("=")[2] for word in command.written if "=" in word]
+    if program in _SAY:
+        named, values = [], []
+    literals = [found[1] for word in words[1:] if " " in word for found in _LITERAL.finditer(word)]
+    files = [name for name in command.files if name not in _NOWHERE and not name.startswith("-")]
+    paths = _absolute((*named, *values, *filter(_may_be_path, literals), *files), bases)
+    return Deed(
+        tuple(dict.fromkeys(_texts(command))),
+        paths,
+        swept=_absolute(named, bases) if _sweeps(program, words[1:]) else (),
+        network=uses_network(program, (*words, *files)),
+        is_preparation=not files and (program in _SHELL_WORDS or not words),
+    )
+
+
+def _sweeps(program: str, arguments: Sequence[str]) -> bool:
+    """Whether it takes folders with all that is in them; not so what only reads, and a `find` that chooses."""
+    if program in _READ_ONLY or (program == "find" and not _CHOICES.isdisjoint(arguments)):
+        return False
+    return program in _SWEEP or any(_RECURSIVE.match(word) for word in arguments)
+
+
+def _names_file(word: str, command: Command) -> bool:
+    if not word or word.startswith("-"):
+        return False
+    is_program = bool(command.words) and word == command.words[0]
+    return "/" in word if is_program else True
+
+
+def _may_be_path(text: str) -> bool:
+    return ("/" in text and not any(map(str.isspace, text))) or _FILE_NAME.fullmatch(text) is not None
+
+
+def _absolute(paths: Sequence[str], bases: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(resolved(path, base) for path in paths if path for base in bases))
+
+
+def _texts(command: Command) -> Iterator[str]:
+    """As it is written, without what stands around it, without the program's folder, without git's own options."""
+    if command.written:
+        yield " ".join(command.written)
+    if command.words:
+        yield " ".join(command.words)
+        rest = [command.program, *command.words[1:]]
+        yield " ".join(rest)
+        if command.program == "git":
+            yield " ".join(("git", *_after_git_options(rest[1:])))
+
+
+def _after_git_options(words: Sequence[str]) -> Sequence[str]:
+    while words and words[0].startswith("-"):
+        words = words[2:] if words[0] in _GIT_VALUES else words[1:]
+    return words
+
+
+def _inner_lines(command: Command) -> Iterator[str]:
+    words, program = command.words, command.program
+    if program in _SHELLS:
+        yield from _option_value(words, re.compile(r"-[A-Za-z]*c[A-Za-z]*"))
+    if program == "su":
+        yield from _option_value(words, re.compile(r"-c|--command"))
+    if program == "eval":
+        yield " ".join(words[1:])
+    if program in _RUN_THE_REST:
+        rest = words[1:]
+        while rest and rest[0].startswith("-"):
+            rest = rest[1:]
+        yield shlex.join(rest)
+    if program == "find":
+        yield from _executed(words)
+    for word in command.written:
+        yield _substituted(word)
+    yield from " ".join(command.written).split("`")[1::2]
+
+
+def _substituted(text: str) -> str:
+    """What stands in `$(...)`, or nothing; two of them come as one line, which reads the same."""
+    begin, end = text.find("$("), text.rfind(")")
+    return text[begin + 2 : end] if 0 <= begin < end else ""
+
+
+def _inner_code(command: Command) -> Iterator[str]:
+    if _INTERPRETERS.fullmatch(command.program):
+        yield from _option_value(command.words, _CODE_OPTION)
+
+
+def _option_value(words: Sequence[str], option: re.Pattern[str]) -> Iterator[str]:
+    for number, word in enumerate(words[1:-1], start=1):
+        if option.fullmatch(word):
+            yield words[number + 1]
+            return
+
+
+def _executed(words: Sequence[str]) -> Iterator[str]:
+    """What `find` runs."""
+    for number, word in enumerate(words):
+        if word in {"-exec", "-execdir", "-ok", "-okdir"}:
+            rest = list(words[number + 1 :])
+            end = next((at for at, one in enumerate(rest) if one in {";", "+"}), len(rest))
+            yield shlex.join(rest[:end])
