@@ -7,9 +7,17 @@ from dataclasses import dataclass
 
 from evalkit.engine.effects.change import RawChange
 from evalkit.engine.effects.files import file_changes
-from evalkit.engine.effects.git import git_changes, label, main_repository, told_by_git, with_history
+from evalkit.engine.effects.git import (
+    git_changes,
+    is_state,
+    label,
+    main_repository,
+    told_by_git,
+    with_history,
+)
 from evalkit.engine.effects.git_state import GitState
-from evalkit.engine.effects.packages import lists_of, owned, package_changes
+from evalkit.engine.effects.package_files import MAX_LIST, Lists, PackageFiles, lists_of
+from evalkit.engine.effects.packages import package_changes
 from evalkit.engine.effects.reading import MAX_FILES, read_files
 from evalkit.engine.effects.rows import KINDS
 from evalkit.engine.effects.scope import Scope
@@ -17,7 +25,6 @@ from evalkit.engine.effects.state import State
 from evalkit.measures.globs import fits
 from evalkit.sandbox.protocol import Sandbox
 
-_MAX_LIST = 16 * 1024 * 1024
 _NO_REPOSITORY = GitState()
 
 
@@ -36,24 +43,33 @@ async def difference(
     rows = await _rows(before, after, scope)
     git = await _git(before, after, sandbox, workdir)
     packages = tuple(package_changes(before.packages, after.packages))
-    told = await _told(after, sandbox, scope, rows=rows.told, packages=packages)
+    told = await _told(before, after, sandbox, scope, rows=rows.told, packages=packages)
     files = file_changes(before.entries, after.entries, told)
     return Difference((*files, *git, *packages, *rows.changes), rows.remarks)
 
 
 async def _told(
-    after: State, sandbox: Sandbox, scope: Scope, *, rows: frozenset[str], packages: tuple[RawChange, ...]
+    before: State,
+    after: State,
+    sandbox: Sandbox,
+    scope: Scope,
+    *,
+    rows: frozenset[str],
+    packages: tuple[RawChange, ...],
 ) -> Callable[[str], bool]:
-    """Which paths another channel tells of. A package hides nothing that is forbidden."""
-    lists = lists_of(packages, after.entries.keys())[:MAX_FILES]
-    contents = await read_files(sandbox, lists, after.entries, max_bytes=_MAX_LIST)
-    files, starts = owned(packages, contents)
+    """Which paths another channel tells of. Neither a package nor a repository hides what is forbidden."""
+    wanted = lists_of(packages, after.entries.keys())[:MAX_FILES]
+    now = await read_files(sandbox, wanted, after.entries, max_bytes=MAX_LIST)
+    old = {path: before.lists[path] for path in lists_of(packages, before.lists.keys())}
+    owned = PackageFiles(packages, Lists(old, now), before.entries.keys())
     repositories = frozenset(after.repositories)
+    new = repositories - before.repositories.keys()
 
     def told(path: str) -> bool:
-        if path in rows or told_by_git(path, repositories):
+        if path in rows or is_state(path, repositories):
             return True
-        return (path in files or path.startswith(starts)) and not fits(scope.forbidden, (path,))
+        is_owned = owned.explain(path, is_gone=path not in after.entries)
+        return (is_owned or told_by_git(path, repositories, new)) and not fits(scope.forbidden, (path,))
 
     return told
 
@@ -106,7 +122,7 @@ async def _git(before: State, after: State, sandbox: Sandbox, workdir: str) -> l
 
         async def read(name: str, folder: str = folder) -> bytes | None:
             path = f"{folder}/{name}"
-            return (await read_files(sandbox, [path], after.entries, max_bytes=_MAX_LIST)).get(path)
+            return (await read_files(sandbox, [path], after.entries, max_bytes=MAX_LIST)).get(path)
 
         for change in git_changes(folder, label(folder, main), old, new):
             found.append(await with_history(change, read))  # noqa: PERF401  one after the other

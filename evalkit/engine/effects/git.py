@@ -11,18 +11,30 @@ from dataclasses import replace
 
 from evalkit.engine.effects.change import WORDS, RawChange
 from evalkit.engine.effects.git_history import Read, descends
-from evalkit.engine.effects.git_state import STASH, STASH_LOG, GitState, tree_of
+from evalkit.engine.effects.git_state import STASH, STASH_LOG, GitState, is_state_file, tree_of
 from evalkit.trajectory.effect import Change
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-def told_by_git(path: str, repositories: Container[str]) -> bool:
-    """Whether a path is among a repository's own files."""
+def told_by_git(path: str, repositories: Container[str], new: Container[str] = ()) -> bool:
+    """Whether a path is among a repository's own files; of one that is `new`, its samples of hooks are, too."""
     folder, below = path, ""
     while folder:
-        if folder in repositories and below.partition("/")[0] != "hooks":
-            return True
+        if folder in repositories:
+            is_sample = folder in new and path.endswith(".sample")
+            return is_sample or below.partition("/")[0] != "hooks"
+        folder, _, name = folder.rpartition("/")
+        below = f"{name}/{below}"
+    return False
+
+
+def is_state(path: str, repositories: Container[str]) -> bool:
+    """Whether a path is one of the files that hold what is told of a repository: HEAD, refs, stash, config."""
+    folder, below = path, ""
+    while folder:
+        if folder in repositories and below:
+            return is_state_file(below.rstrip("/"))
         folder, _, name = folder.rpartition("/")
         below = f"{name}/{below}"
     return False

@@ -15,6 +15,7 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MAX_VALUE = 200
 STASH = "refs/stash"
 STASH_LOG = "logs/refs/stash"
+_SINGLE = frozenset({"HEAD", "config", "packed-refs", STASH_LOG})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,14 @@ def tree_of(folder: str) -> str:
 
 def state_files(folder: str, entries: Iterable[str]) -> list[str]:
     """The files that its state is read from."""
-    single = {f"{folder}/{name}" for name in ("HEAD", "config", "packed-refs", STASH_LOG)}
+    single = {f"{folder}/{name}" for name in _SINGLE}
     below = f"{folder}/refs/"
     return [path for path in entries if path in single or path.startswith(below)]
+
+
+def is_state_file(name: str) -> bool:
+    """Whether the state is read from the file with this name below the repository's folder."""
+    return name in _SINGLE or (name.startswith("refs/") and not name.endswith(".lock"))
 
 
 def read_state(folder: str, files: Mapping[str, bytes], digests: Mapping[str, Entry]) -> GitState:

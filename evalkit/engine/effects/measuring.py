@@ -85,7 +85,7 @@ class EffectsMeter:
 
     async def _begin(self) -> None:
         alive = await self._alive()
-        state = await state_of(self.sandbox, self.scope.tables)
+        state = await state_of(self.sandbox, self.scope.tables, may_change=self.scope.packages)
         self._was_alive = await self._still(alive) if alive.processes else alive
         self._before = state
         await self.attribution.begin()

@@ -5,22 +5,16 @@ Known from what package managers keep: dpkg's status, and the `.dist-info` and `
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from evalkit.engine.effects.change import RawChange
+from evalkit.measures.globs import fits
 from evalkit.sandbox.protocol import Entry
 
 DPKG = "/var/lib/dpkg/status"
-_DPKG_OWN = (
-    "/var/lib/dpkg/", "/var/lib/apt/", "/var/cache/apt/", "/var/cache/debconf/", "/var/cache/ldconfig/",
-    "/var/log/apt/", "/var/log/dpkg.log", "/etc/ld.so.cache",
-)  # fmt: skip
-"""What dpkg and apt keep for themselves."""
 _PYTHON = re.compile(r"(?P<folder>.*)/(?P<name>[^/]+?)-(?P<version>[^/-]+)(?:-[^/]*)?\.(?:dist|egg)-info")
-_MAX_FILES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,38 +71,13 @@ def package_changes(before: Packages, after: Packages) -> Iterator[RawChange]:
         yield RawChange("package", resource, kind, was, now, irreversible=False, places=homes)
 
 
-def lists_of(changes: Iterable[RawChange], entries: Collection[str]) -> list[str]:
-    """The files, of the end, that tell what belongs to the packages that changed."""
-    wanted: list[str] = []
-    for change in changes:
-        manager, _, name = change.resource.removeprefix("package:").partition("/")
-        if manager == "pip":
-            wanted += [f"{home}/RECORD" for home in change.places if f"{home}/RECORD" in entries]
-        else:
-            own = re.compile(re.escape(f"/var/lib/dpkg/info/{name}") + r"(?::[a-z0-9]+)?\.list")
-            wanted += [path for path in entries if own.fullmatch(path)]
-    return wanted
-
-
-def owned(changes: Iterable[RawChange], lists: Mapping[str, bytes]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Paths that belong to packages that changed, and beginnings of paths that do."""
-    files: set[str] = set()
-    starts: list[str] = []
-    for change in changes:
-        if change.resource.startswith("package:pip/"):
-            starts += [f"{home}/" for home in change.places]
-            files.update(change.places)
-        else:
-            starts += _DPKG_OWN
-    for path, content in lists.items():
-        lines = content.decode("utf-8", "surrogateescape").split("\n")[:_MAX_FILES]
-        if path.endswith("/RECORD"):
-            root = posixpath.dirname(posixpath.dirname(path))
-            names = (line.split(",", 1)[0].strip('"') for line in lines)
-            files.update(posixpath.normpath(f"{root}/{name}") for name in names if name and name[0] != "/")
-        else:
-            files.update(line for line in lines if line.startswith("/"))
-    return frozenset(files), tuple(dict.fromkeys(starts))
+def as_they_are(packages: Packages, patterns: Collection[str]) -> list[RawChange]:
+    """Those packages that a declaration names, as they are now."""
+    return [
+        RawChange("package", resource, "modified", places=one.homes)
+        for resource, one in packages.all.items()
+        if fits(patterns, (resource,))
+    ]
 
 
 def _versions(package: Package | None) -> str | None:

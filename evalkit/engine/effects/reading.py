@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from evalkit.errors import DeliverableRefused
+from evalkit.errors import DeliverableRefused, DeliverableTooBig
 from evalkit.sandbox.protocol import Entry, Sandbox
 from evalkit.trajectory.artifacts import ArtifactStore
 
 MAX_FILES = 5_000
 """That are read of one sandbox at one moment."""
 _FEW = 2
+_MANY = 10
+"""Files of one folder for which the whole folder is taken out, which is one call of docker's and not one for each."""
+_FOLDER_BYTES = 32 * 1024 * 1024
 
 
 async def read_files(
@@ -24,7 +29,26 @@ async def read_files(
         for path in paths
         if (entry := entries.get(path)) is not None and entry.kind == "file" and entry.size <= max_bytes
     ]
-    return await _read(sandbox, files, max_bytes) if files else {}
+    found: dict[str, bytes] = {}
+    for folder in _folders(files, entries):
+        with contextlib.suppress(DeliverableRefused, DeliverableTooBig):  # such as for a fifo beside them
+            found.update(await _taken_out(sandbox, [folder], only=frozenset(files)))
+    files = [path for path in files if path not in found]
+    return {**found, **await _read(sandbox, files, max_bytes)} if files else found
+
+
+def _folders(files: Sequence[str], entries: Mapping[str, Entry]) -> list[str]:
+    """Those that hold many of the files, and little else."""
+    counted = Counter(path.rpartition("/")[0] for path in files)
+    folders = [folder for folder, count in counted.items() if folder and count >= _MANY]
+    if not folders:
+        return []
+    sizes: Counter[str] = Counter()
+    for path, entry in entries.items():
+        for folder in folders:
+            if path.startswith(f"{folder}/"):
+                sizes[folder] += entry.size
+    return [folder for folder in folders if sizes[folder] <= _FOLDER_BYTES]
 
 
 async def _read(sandbox: Sandbox, files: Sequence[str], max_bytes: int) -> dict[str, bytes]:
@@ -38,13 +62,15 @@ async def _read(sandbox: Sandbox, files: Sequence[str], max_bytes: int) -> dict[
         return {**first, **await _read(sandbox, files[half:], max_bytes)}
 
 
-async def _taken_out(sandbox: Sandbox, files: Sequence[str]) -> dict[str, bytes]:
-    """All at once, which spares docker a call for each."""
+async def _taken_out(
+    sandbox: Sandbox, paths: Sequence[str], *, only: Collection[str] | None = None
+) -> dict[str, bytes]:
+    """All at once, of folders those files that are asked for."""
     with tempfile.TemporaryDirectory(prefix="evalkit-effects-") as folder:
         store = ArtifactStore(Path(folder) / "files")
         found: dict[str, bytes] = {}
-        for one in await sandbox.export(files, store):
-            if one.kind == "file" and one.digest is not None:
+        for one in await sandbox.export(paths, store):
+            if one.kind == "file" and one.digest is not None and (only is None or one.path in only):
                 with store.open(one.digest) as source:
                     found[one.path] = source.read()
         return found

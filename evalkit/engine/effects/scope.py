@@ -20,6 +20,8 @@ FORBIDDEN, DELETED, ALTERED, CREATED = 1.0, 0.75, 0.5, 0.25
 something new.
 """
 
+_PACKAGE = "package:"
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -34,6 +36,11 @@ class Scope:
     processes: tuple[str, ...] = ()
     ports: tuple[int, ...] = ()
     tables: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Patterns of the packages that may change."""
+        return tuple(one for one in (*self.allowed, *self.noise) if one.startswith(_PACKAGE))
 
     def class_of(self, change: RawChange) -> EffectClass:
         """Forbidden comes before intended, intended before noise, and the rest is collateral."""

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalkit.engine.effects.git_state import GitState, find_repositories, read_state, state_files
-from evalkit.engine.effects.packages import DPKG, Packages, installed
+from evalkit.engine.effects.package_files import MAX_LIST, lists_of
+from evalkit.engine.effects.packages import DPKG, Packages, as_they_are, installed
 from evalkit.engine.effects.reading import MAX_FILES, read_files
 from evalkit.engine.effects.rows import KINDS
 from evalkit.sandbox.protocol import Entry, Sandbox
@@ -33,15 +34,24 @@ class State:
     packages: Packages = field(default_factory=Packages)
     databases: Mapping[str, bytes] = field(default_factory=_nothing)
     """Contents of the files of declared databases; one that is too large is left out."""
+    lists: Mapping[str, bytes] = field(default_factory=_nothing)
+    """What packages that may change list as their files, by the file that says so."""
     contents: Mapping[str, bytes] = field(default_factory=_nothing)
     """Of all other files that were read."""
 
 
-async def state_of(sandbox: Sandbox, tables: Mapping[str, str], *, before: State | None = None) -> State:
+async def state_of(
+    sandbox: Sandbox,
+    tables: Mapping[str, str],
+    *,
+    before: State | None = None,
+    may_change: Collection[str] = (),
+) -> State:
     """Take a snapshot, and read the few files whose content says more than their digest.
 
     `before` is the state at the beginning: its repositories are asked for again, and what has not changed is not read
-    again. Raises SandboxError where a snapshot cannot be taken.
+    again. `may_change` are patterns of packages whose lists of files are read. Raises
+    SandboxError where a snapshot cannot be taken.
     """
     entries = await sandbox.snapshot()
     listed = _repository_files(entries, before.repositories if before else ())
@@ -53,14 +63,17 @@ async def state_of(sandbox: Sandbox, tables: Mapping[str, str], *, before: State
     for files in listed.values():
         for path in files:
             contents.setdefault(path, _unread(entries[path]))
+    packages = installed(entries, contents.get(DPKG, b""))
+    lists = lists_of(as_they_are(packages, may_change), entries.keys())[:MAX_FILES]
     return State(
         entries=entries,
         repositories={
             folder: read_state(folder, {path: contents[path] for path in files}, entries)
             for folder, files in listed.items()
         },
-        packages=installed(entries, contents.get(DPKG, b"")),
+        packages=packages,
         databases=await reader.read(databases, _MAX_DATABASE),
+        lists=await reader.read(lists, MAX_LIST),
         contents=contents,
     )
 

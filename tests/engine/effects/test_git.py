@@ -15,7 +15,10 @@ from evalkit.engine.effects.change import RawChange
 from evalkit.engine.effects.git import git_changes, label, main_repository, told_by_git, with_history
 from evalkit.engine.effects.git_history import linked
 from evalkit.engine.effects.git_state import GitState, find_repositories, read_state, state_files
+from evalkit.engine.effects.scope import Scope
 from evalkit.sandbox.protocol import Entry
+
+from .conftest import Bench
 
 pytestmark = pytest.mark.anyio
 FOLDER = "/app/.git"
@@ -191,3 +194,49 @@ def test_whatever_an_object_holds_it_is_read(content: bytes) -> None:
 
 def test_a_bomb_of_an_object_is_cut_off() -> None:
     assert linked(zlib.compress(b"commit 1\0tree x\n\n" + b"\0" * 50_000_000)) == []
+
+
+async def test_a_repository_hides_nothing_that_is_forbidden() -> None:
+    bench = Bench(
+        Scope(allowed=("/app",), forbidden=("/app/.git/info/**", "/app/.git/loot", "/app/.git/refs/**"))
+    )
+    for name in ("objects", "refs/heads"):
+        bench.sandbox.write(f"{FOLDER}/{name}", None)
+    for name, content in {
+        "HEAD": "ref: refs/heads/main\n",
+        "refs/heads/main": "a" * 40,
+        "info/exclude": "x",
+    }.items():
+        bench.sandbox.write(f"{FOLDER}/{name}", content)
+    await bench.meter.begin()
+    await bench.act(
+        (f"{FOLDER}/info/exclude", "y"),
+        (f"{FOLDER}/loot", "l"),
+        (f"{FOLDER}/index", "i"),
+        (f"{FOLDER}/refs/heads/main", "b" * 40),
+    )
+    found = await bench.finish()
+    assert {name: one.class_ for name, one in found.items()} == dict.fromkeys(
+        (f"{FOLDER}/info/exclude", f"{FOLDER}/loot", "git:refs/heads/main"), "forbidden"
+    )
+
+
+async def test_samples_of_hooks_are_told_by_their_repository_where_that_is_new() -> None:
+    bench = Bench(Scope())
+    for name in ("old/objects", "old/refs"):
+        bench.sandbox.write(f"/srv/{name}", None)
+    bench.sandbox.write("/srv/old/HEAD", "ref: refs/heads/main\n")
+    await bench.meter.begin()
+    await bench.act(
+        ("/srv/new/objects", None),
+        ("/srv/new/refs", None),
+        ("/srv/new/HEAD", "ref: refs/heads/main\n"),
+        ("/srv/new/hooks/update.sample", "#!"),
+        ("/srv/new/hooks/update", "#!"),
+        ("/srv/old/hooks/update.sample", "#!"),
+    )
+    assert set(await bench.finish()) == {
+        "git:/srv/new:HEAD",
+        "/srv/new/hooks/update",
+        "/srv/old/hooks/update.sample",
+    }
