@@ -158,6 +158,8 @@ class Running:
     """The name of the program file; what the process calls itself is the agent's."""
     command: str
     """The command line, with blanks between arguments."""
+    sockets: frozenset[int] = field(default=frozenset(), compare=False)
+    """Numbers of the sockets that it has open; empty where nobody knows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,8 @@ class Listening:
     port: int | None
     inside: bool = False
     """Whether only a listing taken inside tells of it."""
+    number: int | None = field(default=None, compare=False)
+    """The kernel's, to find who holds it by."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ def running(pid: int, proc: Path = Path("/proc")) -> Running | None:
     with contextlib.suppress(OSError):
         name = str((folder / "exe").readlink()).removesuffix(_DELETED).rpartition("/")[2] or name
     started = int(fields[19]) / os.sysconf("SC_CLK_TCK")
-    return Running(pid, int(fields[1]), started, name, _command(folder) or name)
+    sockets = frozenset(sockets_of(pid, proc))
+    return Running(pid, int(fields[1]), started, name, _command(folder) or name, sockets)
 
 
 def sockets_of(pid: int, proc: Path = Path("/proc")) -> set[int]:

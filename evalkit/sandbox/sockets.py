@@ -25,8 +25,10 @@ _ROW = re.compile(
     r"\S+ \S+ \S+ +\d+ +\d+ (?P<inode>\d+)"
 )
 _UNIX_ROW = re.compile(
-    r"[0-9a-f]+: \S+ \S+ (?P<flags>[0-9A-F]+) \S+ \S+ +(?P<inode>\d+)(?: (?P<path>.*))?", re.IGNORECASE
+    r"[0-9a-f]+: \S+ \S+ (?P<flags>[0-9A-F]+) \S+ \S+ +(?P<inode>\d+)(?: (?P<path>.*))?",
+    re.IGNORECASE | re.DOTALL,
 )
+_UNIX_BEGINS = re.compile(r"[0-9a-f]+: [0-9A-F]{8} [0-9A-F]{8} [0-9A-F]{8} ")
 
 
 def tables(folder: Path) -> dict[str, str]:
@@ -69,15 +71,28 @@ def _inet(
         waits = row["state"] == _LISTENS if protocol == "tcp" else row["state"] != _CONNECTED
         if waits:
             address = _address(row["address"], byteorder)
-            yield int(row["inode"]), Listening(protocol, address, int(row["port"], 16), inside)
+            number = int(row["inode"])
+            yield number, Listening(protocol, address, int(row["port"], 16), inside, number)
 
 
 def _unix(text: str, *, inside: bool) -> Iterator[tuple[int, Listening]]:
-    # A name may hold a newline and so look like two rows, of which the first is always the socket's own.
-    for line in text.split("\n"):
+    for line in _unix_lines(text):
         row = _UNIX_ROW.fullmatch(line)
         if row is not None and row["path"] and int(row["flags"], 16) & _ACCEPTS:
-            yield int(row["inode"]), Listening("unix", row["path"], None, inside)
+            number = int(row["inode"])
+            yield number, Listening("unix", row["path"], None, inside, number)
+
+
+def _unix_lines(text: str) -> Iterator[str]:
+    """The table's rows. A name may hold a newline: what looks like no row belongs to the name in the row before it."""
+    whole = ""
+    for line in text.removesuffix("\n").split("\n"):
+        if whole and not _UNIX_BEGINS.match(line):
+            whole += f"\n{line}"
+            continue
+        yield whole
+        whole = line
+    yield whole
 
 
 def _address(said: str, byteorder: Literal["little", "big"]) -> str:

@@ -46,7 +46,7 @@ def test_what_waits_is_told_and_what_is_connected_is_not() -> None:
         Listening("tcp", "127.0.0.1", 8123),
         Listening("udp", "0.0.0.0", 5353),
         Listening("unix", "/tmp/a socket", None),
-        Listening("unix", "/tmp/two", None),
+        Listening("unix", "/tmp/two\nlines", None),
         Listening("unix", "@hidden", None),
     )
 

@@ -9,7 +9,6 @@ from evalkit.measures.globs import fits
 
 CACHES = (
     "/**/__pycache__/**",
-    "/**/__pycache__",
     "/**/*.pyc",
     "/**/.pytest_cache/**",
     "/**/.mypy_cache/**",
@@ -18,9 +17,7 @@ CACHES = (
     "/**/.tox/**",
     "/**/.coverage",
     "/root/.cache/**",
-    "/root/.cache",
     "/home/*/.cache/**",
-    "/home/*/.cache",
     "/**/node_modules/.cache/**",
     "/**/.npm/_cacache/**",
     "/**/.npm/_logs/**",
@@ -39,18 +36,16 @@ CACHES = (
     "/var/log/dpkg.log",
     "/etc/ld.so.cache",
     "/tmp/pip-*/**",
-    "/tmp/pip-*",
     "/tmp/npm-*/**",
     "/tmp/pytest-of-*/**",
-    "/tmp/pytest-of-*",
     "/tmp/node-compile-cache/**",
     "/tmp/v8-compile-cache-*/**",
     "/tmp/hsperfdata_*/**",
-    "/tmp/hsperfdata_*",
 )
-"""The table of caches, as patterns of paths."""
+"""The table of caches, as patterns of paths; a folder is one with all that is in it."""
+_PATTERNS = (*CACHES, *(one.removesuffix("/**") for one in CACHES if one.endswith("/**")))
 
 
 def is_cache(names: Iterable[str]) -> bool:
     """Whether the table knows one of these names."""
-    return fits(CACHES, names)
+    return fits(_PATTERNS, names)

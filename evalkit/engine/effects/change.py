@@ -26,6 +26,8 @@ class RawChange:
     """Paths that stand for the resource where a declaration names paths."""
     clues: tuple[str, ...] = ()
     """Further paths whose change tells which step did it."""
+    identity: str | None = None
+    """What tells a resource from others of the same name: of a process its number and when it began."""
 
     @property
     def names(self) -> tuple[str, ...]:

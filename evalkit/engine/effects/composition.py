@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from evalkit.engine.effects.attribution import Traced
 from evalkit.engine.effects.change import RawChange
@@ -11,24 +11,31 @@ from evalkit.engine.effects.tracing import Found
 from evalkit.trajectory.effect import Change
 
 
-def composed(earlier: Iterable[Found], later: Iterable[Found]) -> list[Found]:
-    """One change for each resource; none where it is as it was. Processes are each by itself."""
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """What is left of all stages."""
+
+    changes: tuple[Found, ...]
+    passed: tuple[Found, ...]
+    """What one stage has created and a later one has taken away again."""
+
+
+def composed(earlier: Iterable[Found], later: Iterable[Found]) -> Composed:
+    """One change for each resource; none where it is as it was."""
     known = {_key(one): one for one in earlier}
-    apart: list[Found] = []
+    passed: list[Found] = []
     for one in later:
         before = known.pop(_key(one), None)
-        if one.change.channel == "process":
-            apart += [one] if before is None else [before, one]
-        elif before is None:
-            known[_key(one)] = one
-        elif (both := _both(before, one)) is not None:
+        both = one if before is None else _both(before, one)
+        if both is not None:
             known[_key(one)] = both
-    return [*known.values(), *apart]
+        elif before is not None and before.change.change == "created":
+            passed.append(_with(before, one, before.change))
+    return Composed(tuple(known.values()), tuple(passed))
 
 
 def _key(found: Found) -> tuple[str, str]:
-    own = f"{id(found)}" if found.change.channel == "process" else ""
-    return found.change.channel, f"{found.change.resource}{own}"
+    return found.change.channel, found.change.identity or found.change.resource
 
 
 def _both(first: Found, second: Found) -> Found | None:

@@ -6,7 +6,7 @@ is asked for while it still does. Nothing that goes wrong here costs a trial its
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 import anyio
@@ -15,7 +15,7 @@ from evalkit.engine.effects.attribution import Attribution, Traced, current_attr
 from evalkit.engine.effects.change import RawChange
 from evalkit.engine.effects.composition import composed
 from evalkit.engine.effects.difference import difference
-from evalkit.engine.effects.running import Alive, lasting, process_changes, socket_changes
+from evalkit.engine.effects.running import Alive, holders, lasting, process_changes, socket_changes
 from evalkit.engine.effects.scope import Scope, severity
 from evalkit.engine.effects.state import State, state_of
 from evalkit.engine.effects.told_by_calls import told_by_calls
@@ -48,8 +48,8 @@ class EffectsMeter:
     _is_alive: Alive = field(default_factory=Alive)
     _first: int = 0
     _found: list[Found] = field(default_factory=list[Found])
-    _passing: dict[str, Traced] = field(default_factory=dict[str, Traced])
-    """Forbidden paths that were there for a while."""
+    _passing: dict[str, Found] = field(default_factory=dict[str, Found])
+    """What is forbidden and was there for a while, by resource."""
 
     async def begin(self) -> None:
         """Take the state before the agent's time, and follow its calls from now on."""
@@ -71,9 +71,12 @@ class EffectsMeter:
     def effects(self, trial_id: str) -> tuple[Effect, ...]:
         """All rows, the worst first."""
         rows = [self._row(trial_id, one.change, one.traced) for one in self._found]
-        for path, traced in self._passing.items():
-            change = RawChange("file", path, "created")
-            rows.append(self._row(trial_id, change, traced, transient=True))
+        lasting = {one.change.resource for one in self._found}
+        rows += [
+            self._row(trial_id, one.change, one.traced, transient=True)
+            for resource, one in self._passing.items()
+            if resource not in lasting
+        ]
         if self.measured:
             rows = list(
                 told_by_calls(trial_id, self.recorder.acts, rows, scope=self.scope, workdir=self.workdir)
@@ -114,13 +117,24 @@ class EffectsMeter:
             for change, one in process_changes(self._was_alive.processes, self._is_alive.processes)
         ]
         sockets = socket_changes(self._was_alive.listeners, self._is_alive.listeners)
-        found += [*processes, *(tracer.trace_socket(change, processes) for change in sockets)]
-        self._found = composed(self._found, found)
-        for path in self.attribution.seen - before.entries.keys() - after.entries.keys():
-            if self.scope.forbids(RawChange("file", path, "created")):
-                self._passing[path] = self.attribution.of((path,))
+        found += [
+            *processes,
+            *(tracer.trace_socket(one, processes, holders(self._is_alive, one.resource)) for one in sockets),
+        ]
+        together = composed(self._found, found)
+        self._found = list(together.changes)
+        self._note_passing(together.passed)
+        passed = self.attribution.seen - before.entries.keys() - after.entries.keys()
+        self._note_passing(
+            Found(RawChange("file", one, "created"), self.attribution.of((one,))) for one in passed
+        )
         self._before = None
         self.measured = not self._failed
+
+    def _note_passing(self, passed: Iterable[Found]) -> None:
+        for one in passed:
+            if self.scope.forbids(one.change):
+                self._passing[one.change.resource] = one
 
     async def _alive(self) -> Alive:
         return Alive(await self.sandbox.processes(), await self.sandbox.listeners())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from evalkit.engine.effects.change import WORDS, RawChange
 from evalkit.sandbox.protocol import Listening, Running
+from evalkit.trajectory.effect import Change
 from evalkit.trajectory.redaction import redact
+
+_VERSION = re.compile(r"(.+?)[.-]?\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +40,10 @@ def process_changes(
     staying = {one.pid for key, one in old.items() if key in new}
     for key, one in new.items():
         if key not in old and not _descends(one, new.values(), staying):
-            resource = f"process:{one.program}"
-            yield RawChange("process", resource, "created", None, _command(one), irreversible=False), one
+            yield _change(one, "created"), one
     for key, one in old.items():
         if key not in new and not _descends(one, old.values(), staying):
-            yield RawChange("process", f"process:{one.program}", "killed", _command(one)), one
+            yield _change(one, "killed"), one
 
 
 def socket_changes(before: Iterable[Listening], after: Iterable[Listening]) -> Iterator[RawChange]:
@@ -54,6 +57,50 @@ def socket_changes(before: Iterable[Listening], after: Iterable[Listening]) -> I
             yield RawChange("socket", name, "created", None, now.address, irreversible=False, places=places)
         elif now is None and was is not None:
             yield RawChange("socket", name, "deleted", was.address, None, places=_path(was))
+
+
+def holders(alive: Alive, socket: str) -> frozenset[str]:
+    """Which processes have the socket of this resource open, as identities; none where nobody knows."""
+    numbers = {one.number for one in alive.listeners if _socket(one) == socket}
+    return frozenset(_identity(one) for one in alive.processes if not numbers.isdisjoint(one.sockets))
+
+
+def names_of(one: Running) -> tuple[str, ...]:
+    """What a declaration may call a process beside the name of its program: that without a version (`python3.11`,
+    `python3`, `python`), and the word that it was called by.
+
+    That word is the process's own, and only believed where one of both names begins with the other.
+    """
+    called = (one.command.split(" ", 1)[0]).rpartition("/")[2]
+    alike = called and (one.program.startswith(called) or called.startswith(one.program))
+    names = [name for word in (one.program, called if alike else "") for name in _without_version(word)]
+    return tuple(dict.fromkeys(f"process:{name}" for name in names if name))
+
+
+def _without_version(name: str) -> Iterator[str]:
+    yield name
+    shorter = name
+    while match := _VERSION.fullmatch(shorter):
+        shorter = match[1]
+        yield shorter
+
+
+def _change(one: Running, kind: Change) -> RawChange:
+    created = kind == "created"
+    return RawChange(
+        "process",
+        f"process:{one.program}",
+        kind,
+        None if created else _command(one),
+        _command(one) if created else None,
+        irreversible=False if created else None,
+        places=names_of(one),
+        identity=_identity(one),
+    )
+
+
+def _identity(one: Running) -> str:
+    return f"{one.pid} {one.started}"
 
 
 def _key(one: Running) -> tuple[int, float]:

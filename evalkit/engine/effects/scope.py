@@ -69,7 +69,8 @@ class Scope:
             return False
         kind, _, name = change.resource.partition(":")
         if kind == "process":
-            return any(fnmatchcase(name, allowed) for allowed in self.processes)
+            names = [one.removeprefix("process:") for one in change.names]
+            return any(fnmatchcase(one, allowed) for one in names for allowed in self.processes)
         return kind == "socket" and name.partition("/")[2] in {str(port) for port in self.ports}
 
 

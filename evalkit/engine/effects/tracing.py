@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -14,8 +16,10 @@ from evalkit.trajectory.step import Act
 
 _ENDS = frozenset({"submit", "report_impossible"})
 _NOT_RUN = frozenset({"parsing", "denied"})
-_CLOCK = timedelta(seconds=0.05)
-"""How exactly the kernel tells when a process was started, and a little more."""
+_CLOCK_S = 0.05
+"""How far from a call a process may seem to have begun that this call has started."""
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+"""How exactly the kernel tells when a process was started; it rounds down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +44,24 @@ class Tracer:
 
     def trace_process(self, change: RawChange, process: Running) -> Found:
         """Who has started a process: the call that ran at that moment."""
-        began = _moment(process.started)
-        running = [act.step for act in self._ran if change.change == "created" and _runs_at(act, began)]
-        if len(running) == 1:
-            return Found(change, Traced(running[0], (running[0],)))
-        return Found(change, self._only)
+        traced = self._only if change.change != "created" else self._starter(process)
+        return Found(change, traced)
 
-    def trace_socket(self, change: RawChange, processes: Sequence[Found]) -> Found:
-        """Who listens: whoever has left a process behind, where that is a single call."""
-        steps = {one.traced.step for one in processes if one.change.change == "created"}
+    def _starter(self, process: Running) -> Traced:
+        """The nearest call: the next one may have begun within a tick of the kernel's clock."""
+        began = _moment(process.started + _TICK_S / 2)
+        near = sorted((_distance(act, began), act.step) for act in self._ran)
+        if not near or near[0][0] > _CLOCK_S or (len(near) > 1 and near[1][0] == near[0][0]):
+            return self._only
+        return Traced(near[0][1], (near[0][1],))
+
+    def trace_socket(self, change: RawChange, processes: Sequence[Found], owners: Collection[str]) -> Found:
+        """Who listens: whoever has started the processes that hold the socket, which `owners` are the identities of;
+        where nobody knows them, all that were left.
+        """
+        started = [one for one in processes if one.change.change == "created"]
+        holding = [one for one in started if one.change.identity in owners] or started
+        steps = {one.traced.step for one in holding}
         if len(steps) == 1 and (step := steps.pop()) is not None:
             return Found(change, Traced(step, (step,)))
         return Found(change, self._only)
@@ -92,10 +105,12 @@ def _is_file(found: Found, kind: str) -> bool:
     return found.change.channel == "file" and found.change.change == kind and len(value) == 64
 
 
-def _runs_at(act: Act, moment: datetime) -> bool:
+def _distance(act: Act, moment: datetime) -> float:
+    """Seconds from a moment to the time in which a call ran; 0 within it."""
     if act.started_at is None or act.duration_s is None:
-        return False
-    return act.started_at - _CLOCK <= moment <= act.started_at + timedelta(seconds=act.duration_s) + _CLOCK
+        return math.inf
+    since = (moment - act.started_at).total_seconds()
+    return max(-since, since - act.duration_s, 0.0)
 
 
 def _moment(since_boot: float) -> datetime:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from evalkit.engine.effects.caches import is_cache
 from evalkit.engine.effects.change import RawChange
 from evalkit.engine.effects.files import Snapshot, file_changes
 from evalkit.sandbox.protocol import Entry
@@ -124,3 +127,10 @@ def test_files_too_large_to_be_hashed_differ_by_size_alone() -> None:
 
 def test_what_another_channel_tells_is_left_out() -> None:
     assert list(file_changes({}, {"/a": file()}, lambda path: path == "/a")) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/app/.pytest_cache", "/app/.mypy_cache/3.11", "/root/.cache", "/tmp/pip-x1"]
+)
+def test_an_empty_folder_of_a_cache_is_one_too(path: str) -> None:
+    assert is_cache([path])
