@@ -8,12 +8,13 @@ several calls share what was touched.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from evalkit.engine.agent_clock import AgentClock
+from evalkit.engine.effects.ref_tracking import MAX_BYTES, RefTracker, packed_files
 from evalkit.errors import EvalkitError
 from evalkit.sandbox.protocol import Sandbox
 
@@ -44,6 +45,7 @@ class Attribution:
         """Listings tell of the working directory alone, and are not asked for where its digest is the same."""
         self._last: Mapping[str, str] | None = None
         self._digest: str | None = None
+        self._refs = RefTracker({})
         self._open = Span()
         self._spans: list[Span] = []
         self._seen: set[str] = set()
@@ -51,8 +53,9 @@ class Attribution:
         self.clock: AgentClock | None = None
         """The agent's; None while it does not run."""
 
-    async def begin(self) -> None:
-        """Everything before this is nobody's."""
+    async def begin(self, contents: Mapping[str, bytes]) -> None:
+        """Everything before this is nobody's. `contents` are those of the files that hold refs."""
+        self._refs = RefTracker(contents)
         self._open, self._last = Span(), await self._listed()
         if self._only_workdir and self._last is not None:
             self._digest = await self._sandbox.workspace_digest()
@@ -77,7 +80,7 @@ class Attribution:
         if now is None:
             return span
         if self._last is not None:
-            self._close(span, now)
+            await self._close(span, self._last, now)
         self._last, self._digest = now, digest
         return span
 
@@ -110,13 +113,22 @@ class Attribution:
         """Every path that was touched."""
         return frozenset(self._seen)
 
-    def _close(self, span: Span, now: Mapping[str, str]) -> None:
-        before = self._last or {}
+    async def _close(self, span: Span, before: Mapping[str, str], now: Mapping[str, str]) -> None:
         touched = {path for path, signature in now.items() if before.get(path) != signature}
-        span.paths = frozenset(touched | (before.keys() - now.keys()))
-        self._seen |= span.paths
+        touched |= before.keys() - now.keys()
+        packed = {path: await self._packed(path, now) for path in packed_files(touched)}
+        span.paths = self._refs.refined(touched, before.keys(), now.keys(), packed)
+        self._seen |= touched
         self._spans.append(span)
         self._open = Span()
+
+    async def _packed(self, path: str, now: Collection[str]) -> bytes | None:
+        if path not in now:
+            return b""
+        try:
+            return await self._sandbox.read_file(path, max_bytes=MAX_BYTES)
+        except (EvalkitError, OSError):
+            return None
 
     async def _listed(self) -> Mapping[str, str] | None:
         try:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from evalkit.engine.effects.change import WORDS, RawChange
 from evalkit.engine.effects.git_history import Read, descends
 from evalkit.engine.effects.git_state import STASH, STASH_LOG, GitState, is_state_file, tree_of
+from evalkit.engine.effects.ref_tracking import packed_name
 from evalkit.trajectory.effect import Change
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -87,7 +88,6 @@ async def with_history(change: RawChange, read: Read) -> RawChange:
 
 def _change(folder: str, name: str, word: str, old: str | None, new: str | None) -> RawChange:
     kind: Change = "created" if old is None else "deleted" if new is None else "modified"
-    clues = (f"{folder}/packed-refs", f"{folder}/logs/{word}")
     return RawChange(
         "git",
         f"{name}{word}",
@@ -96,7 +96,7 @@ def _change(folder: str, name: str, word: str, old: str | None, new: str | None)
         new,
         irreversible=False,
         places=(f"{folder}/{word}",),
-        clues=clues,
+        clues=(packed_name(folder, word),),
     )
 
 

@@ -60,7 +60,7 @@ def is_state_file(name: str) -> bool:
 
 def read_state(folder: str, files: Mapping[str, bytes], digests: Mapping[str, Entry]) -> GitState:
     """The state, from the contents of `state_files`."""
-    refs = dict(_packed(files.get(f"{folder}/packed-refs", b"")))
+    refs = packed_refs(files.get(f"{folder}/packed-refs", b""))
     start = len(folder) + 1
     for path, content in files.items():
         if path.startswith(f"{folder}/refs/") and not path.endswith(".lock"):
@@ -85,6 +85,11 @@ def _is_folder(entries: Mapping[str, Entry], path: str) -> bool:
 def _word(content: bytes) -> str:
     line = content.strip().split(b"\n", 1)[0]
     return line[:_MAX_VALUE].decode("utf-8", "surrogateescape").strip()
+
+
+def packed_refs(content: bytes) -> dict[str, str]:
+    """What a file of packed refs holds: the commit of each."""
+    return dict(_packed(content))
 
 
 def _packed(content: bytes) -> Iterator[tuple[str, str]]:

@@ -91,7 +91,7 @@ class EffectsMeter:
         state = await state_of(self.sandbox, self.scope.tables, may_change=self.scope.packages)
         self._was_alive = await self._still(alive) if alive.processes else alive
         self._before = state
-        await self.attribution.begin()
+        await self.attribution.begin(state.contents)
         current_attribution.set(self.attribution)
 
     async def _note_running(self) -> None:
