@@ -35,10 +35,19 @@ class EffectIndex:
         return self._channels.get(channel, ())
 
     def of(self, channel: Channel, resource: str) -> Sequence[Effect]:
-        """Those of a resource and of what is in it: below a folder, in a table.
+        """Those of a resource and of what is in it: below a folder, in a table. Of a database that is told as one file
+        that file.
 
         A path may be a pattern; one that is relative may be anywhere.
         """
+        found = self._of(channel, resource)
+        if found or channel != "row":
+            return found
+        path = resource.removeprefix("row:").rpartition(":")[0]
+        near = self._of("file", path) if path else ()
+        return [one for one in near if one.change != "mode" and f"/{one.resource}".endswith(f"/{path}")]
+
+    def _of(self, channel: Channel, resource: str) -> Sequence[Effect]:
         if resource in {".", "/", "~"}:
             return self.channel(channel)
         if _WILD.search(resource):

@@ -367,7 +367,7 @@ def test_rows_without_the_folder_of_calls_are_those_with_it():
     assert [row.resource for row in recorded if row.irreversible] == [
         "/app/a",
         "/app/b/c",
-        "row:/app/shop.db:users",
+        "/app/shop.db",
     ]
     assert with_calls("t", calls, recorded) == recorded
 

@@ -46,3 +46,30 @@ def test_a_file_that_was_emptied_keeps_its_row_and_class():
     )
     (marked,) = told("truncate -s 0 log", row)
     assert (marked.resource, marked.class_, marked.irreversible) == ("/app/log", "intended", True)
+
+
+@pytest.mark.parametrize(
+    "command", ["sqlite3 shop.db 'DROP TABLE t'", "sqlite3 /app/shop.db 'DELETE FROM t'"]
+)
+def test_rows_of_a_database_that_is_told_as_one_file_are_told_there(command):
+    row = Effect(
+        trial_id="t",
+        channel="file",
+        resource="/app/shop.db",
+        change="modified",
+        class_="collateral",
+        severity=0.5,
+        irreversible=False,
+        step=3,
+        evidence=(3,),
+    )
+    (marked,) = told(command, row)
+    assert (marked.resource, marked.irreversible, marked.evidence) == ("/app/shop.db", True, (3,))
+
+
+def test_rows_of_another_database_have_a_row_of_their_own():
+    row = Effect(trial_id="t", channel="file", resource="/app/other.db", change="modified", step=3)
+    assert [one.resource for one in told("sqlite3 shop.db 'DROP TABLE t'", row)] == [
+        "/app/other.db",
+        "row:/app/shop.db:t",
+    ]
