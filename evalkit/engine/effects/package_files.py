@@ -56,9 +56,10 @@ class PackageFiles:
     def __init__(self, changes: Iterable[RawChange], lists: Lists, existed: Collection[str]) -> None:
         changed = tuple(changes)
         self._existed = existed
-        self._homes = tuple(
+        self._homes = frozenset(
             home for one in changed if one.resource.startswith("package:pip/") for home in one.places
         )
+        self._below = tuple(f"{home}/" for home in self._homes)
         self._debian = frozenset(
             one.resource.removeprefix("package:dpkg/")
             for one in changed
@@ -71,8 +72,9 @@ class PackageFiles:
         """Whether a path that is new, altered or gone belongs to such a package."""
         if self._is_record(path, is_gone=is_gone):
             return True
-        if fits(_RUN_BY_THEMSELVES, (path,)):
-            return False
+        return self._is_listed(path, is_gone=is_gone) and not fits(_RUN_BY_THEMSELVES, (path,))
+
+    def _is_listed(self, path: str, *, is_gone: bool) -> bool:
         if path not in self._existed:
             return path in self._after
         if is_gone:
@@ -81,7 +83,7 @@ class PackageFiles:
 
     def _is_record(self, path: str, *, is_gone: bool) -> bool:
         """Whether a package manager keeps account there of what changed."""
-        if any(path == home or path.startswith(f"{home}/") for home in self._homes):
+        if path in self._homes or path.startswith(self._below):
             return True
         if not self._debian:
             return False
