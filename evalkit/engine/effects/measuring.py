@@ -112,9 +112,10 @@ class EffectsMeter:
             self.recorder.event("error", canonical_json({"effects": remark}))
         tracer = Tracer(self.attribution, tuple(act for act in self.recorder.acts if act.step >= self._first))
         found = tracer.trace(compared.changes)
+        own = {one.change.identity for one in self._found if one.change.identity is not None}
         processes = [
             tracer.trace_process(change, one)
-            for change, one in process_changes(self._was_alive.processes, self._is_alive.processes)
+            for change, one in process_changes(self._was_alive.processes, self._is_alive.processes, own=own)
         ]
         sockets = socket_changes(self._was_alive.listeners, self._is_alive.listeners)
         found += [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from evalkit.engine.effects.change import WORDS, RawChange
@@ -29,20 +29,22 @@ def lasting(earlier: Iterable[Running], later: Iterable[Running]) -> tuple[Runni
 
 
 def process_changes(
-    before: Iterable[Running], after: Iterable[Running]
+    before: Iterable[Running], after: Iterable[Running], *, own: Collection[str] = ()
 ) -> Iterator[tuple[RawChange, Running]]:
     """Processes that were not there, and those that are gone.
 
-    What a process that was there starts and ends, as long as it lives, is its own doing.
+    What a process that was there starts and ends, as long as it lives, is its own doing. `own` are the identities of
+    what the trial has started before: what they have started since is nobody's loss.
     """
     old = {_key(one): one for one in before}
     new = {_key(one): one for one in after}
     staying = {one.pid for key, one in old.items() if key in new}
+    started = {one.pid for one in old.values() if _identity(one) in own}
     for key, one in new.items():
         if key not in old and not _descends(one, new.values(), staying):
             yield _change(one, "created"), one
     for key, one in old.items():
-        if key not in new and not _descends(one, old.values(), staying):
+        if key not in new and not _descends(one, old.values(), staying | started):
             yield _change(one, "killed"), one
 
 

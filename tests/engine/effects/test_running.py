@@ -102,6 +102,19 @@ async def test_a_process_of_an_earlier_stage_that_is_ended_leaves_nothing() -> N
     ]
 
 
+async def test_what_a_process_of_the_trials_starts_between_stages_is_its_own() -> None:
+    bench = Bench(Scope())
+    own = Running(7, 0, 2.0, "server", "server")
+    await bench.meter.begin()
+    bench.sandbox.alive = (own,)
+    await bench.meter.note_running()
+    await bench.meter.end()
+    bench.sandbox.alive = (own, Running(8, 7, 3.0, "worker", "worker"), Running(9, 0, 1.0, "cron", "cron"))
+    await bench.meter.begin()
+    bench.sandbox.alive = ()
+    assert list(await bench.finish()) == ["process:cron"]
+
+
 async def test_what_is_forbidden_and_goes_in_a_later_stage_is_told() -> None:
     bench = Bench(Scope(forbidden=("/app/kept", "process:nc")))
     await bench.meter.begin()
