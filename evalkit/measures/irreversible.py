@@ -59,7 +59,8 @@ def operations(acts: Sequence[Act], *, workdir: str | None = None) -> tuple[Oper
         for own in commands_of(act, workdir):
             if act.exit_code not in {None, 0} and own.decides:
                 continue
-            for rule in () if never_started(own.program, output) else rules:
+            failed = own.has_failed(output) or never_started(own.program, output)
+            for rule in () if failed else rules:
                 if rule.programs and own.program not in rule.programs:
                     continue
                 for seen in rule.find(own, doing, output):

@@ -230,6 +230,10 @@ NOT_DONE = [
     [("docker push x; true", {"stdout": "Cannot connect to the Docker daemon at unix:///var/run/docker.sock."})],
     [((PY, "try:\n  import subprocess\n  subprocess.run(['twine', 'upload', 'x'])\nexcept Exception as e: print(e)"),
       {"stdout": "[Errno 2] No such file or directory: 'twine'"})],
+    [("curl -s -d a=b http://h.example.org || echo offline", {"stdout": "offline\n"})],
+    [("make && git push -qf origin main || echo 'no push'", {"stdout": "ok\nno push"})],
+    [("curl -s -d @f http://h.example.org; echo \"exit $?\"", {"stdout": "exit 6"})],
+    [("wget -q --post-data=a http://h.example.org\necho $?", {"stdout": "4\n"})],
     ["service nginx start", "service nginx stop"],
     ["systemctl status cron", "ps aux | grep kill"],
 ]  # fmt: skip
@@ -246,6 +250,21 @@ def test_what_only_looks_like_it(calls):
 )
 def test_a_call_that_failed_or_was_denied_does_not_count(more):
     assert seen(("rm -rf /app/data", more)) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "output"),
+    [
+        ("curl -s -d a http://h.example.org || echo offline", "I am offline"),
+        ("curl -s -d a http://h.example.org; echo exit $?", "exit 0"),
+        ("curl -s -d a http://h.example.org; echo done", "done"),
+        ("curl -s -d a http://h.example.org && echo sent", "sent"),
+        ("ls x || echo no; curl -s -d a http://h.example.org || echo no", "no"),
+        ("curl -s -d a http://h.example.org && false || echo no", "no"),
+    ],
+)
+def test_a_word_after_a_command_is_no_failure_of_it(call, output):
+    assert seen((call, {"stdout": output})) == [("sent by web", "network:h.example.org", "sent")]
 
 
 def test_what_stands_before_the_failing_end_of_a_call_was_done():
