@@ -223,6 +223,7 @@ def _effects(trial: PlannedTrial) -> Mapping[str, Json]:
         "declared": declared is not None,
         "scope": "default scope" if declared is None else "declared",
         "required": list(declared.required) if declared else [],
+        "network": trial.task.agent_network,
         "passes_at_start": list(trial.task.learned.passes_at_start),
     }
 

@@ -201,7 +201,8 @@ async def _meter(
         told = await sandbox.exec(("pwd",), timeout_s=60)  # only the image knows; nobody has worked in it yet
         workdir = told.stdout.text.strip() or workdir
     attribution = Attribution(sandbox, only_workdir=context.sandbox != "local")
-    return EffectsMeter(sandbox, scope_of(task, workdir), recorder, workdir, attribution)
+    scope = scope_of(task, workdir)
+    return EffectsMeter(sandbox, scope, recorder, workdir, attribution, network=task.agent_network)
 
 
 def _grading(planned: PlannedTrial, context: RunContext) -> Grading:

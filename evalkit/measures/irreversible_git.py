@@ -37,10 +37,11 @@ def forced(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
     for ref in refs or ("HEAD",):
         source, colon, aim = ref.lstrip("+").partition(":")
         name = _full(aim or source)
+        is_outside = not place.startswith("/")
         if deletes or (colon and not source):
-            yield Touched("git", f"git:{place}{name}", "deleted")
+            yield Touched("git", f"git:{place}{name}", "deleted", is_outside)
         elif everything or ref.startswith("+"):
-            yield Touched("git", f"git:{place}{name}", "modified")
+            yield Touched("git", f"git:{place}{name}", "modified", is_outside)
 
 
 def pushed_outside(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
@@ -52,9 +53,9 @@ def pushed_outside(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
     remote = words[0] if words else "origin"
     url = _url(remote, doing, output)
     if url is None:
-        yield Touched("network", f"network:{remote}", "sent")
+        yield Touched("network", f"network:{remote}", "sent", outside=True)
     elif (host := host_of(url)) is not None:
-        yield Touched("network", f"network:{host}", "sent")
+        yield Touched("network", f"network:{host}", "sent", outside=True)
 
 
 def rewritten(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:

@@ -35,17 +35,33 @@ class Rule:
     """Whether the end state must show a change of the file, where it was measured: else nothing was lost."""
 
 
+_NO_REPOSITORY = r"^(?:fatal|error): |: fatal: |Stopping at filesystem boundary|--add safe\.directory"
 _NOT_PUSHED = re.compile(
-    r"^(?:fatal|error): |\[rejected\]|\[remote rejected\]|Everything up-to-date", re.MULTILINE
+    _NO_REPOSITORY
+    + r"|\[rejected\]|\[remote rejected\]|Everything up-to-date|correct access rights|^and the repository exists"
+    r"|git push <name>|--set-upstream |git push --help",
+    re.MULTILINE,
 )
-_NOT_GIT = re.compile(r"^(?:fatal|error): ", re.MULTILINE)
-_NOT_SENT = re.compile(
-    r"curl: \(\d+\)|Could not resolve host|unable to resolve host|Connection refused|failed: |Network is unreachable"
-    r"|lost connection|connection unexpectedly closed",
-    re.IGNORECASE,
+_NOT_GIT = re.compile(_NO_REPOSITORY + r"|No stash entries found", re.MULTILINE)
+_NO_CONNECTION = (
+    r"curl: \(\d+\)|Could not resolve|unable to resolve|bad address|name resolution|Name or service not known"
+    r"|Connection refused|failed: |Failed to connect|Couldn't connect|Network is unreachable|No route to host|timed out"
+    r"|lost connection|connection unexpectedly closed|Host key verification|Max retries exceeded|ConnectionError"
+    r"|URLError|gaierror|SSLError|cannot send|lookup \S+: "
+)
+_NOT_SENT = re.compile(_NO_CONNECTION, re.IGNORECASE)
+_NOT_PUBLISHED = re.compile(
+    _NO_CONNECTION
+    + r"|(?:npm|yarn) err|^error[: ]|^\w+: error|Error response from daemon|Cannot connect to|HTTP ?Error"
+    r"|unauthorized|^denied: |gh auth login",
+    re.IGNORECASE | re.MULTILINE,
 )
 _NOT_KILLED = re.compile(r"No such process|no process found|not permitted", re.IGNORECASE)
-_NOT_RUN = re.compile(r"^(?:Parse error|Error: |ERROR|Runtime error|sqlite3\.\w*Error)", re.MULTILINE)
+_NOT_RUN = re.compile(
+    r"^(?:Parse error|Error: |ERROR|FATAL|Runtime error|sqlite3\.\w*Error|(?:psql|mysql|mariadb): (?:error|fatal))"
+    r"|unable to open database|could not connect",
+    re.MULTILINE,
+)
 _NOT_ALLOWED = re.compile(
     r"Permission denied|not permitted|Authentication .*error|does not exist", re.IGNORECASE
 )
@@ -81,7 +97,7 @@ RULES: tuple[Rule, ...] = (
     Rule("pushed outside", _names("git"),
          "git push to a repository on another machine", of_git.pushed_outside, _NOT_PUSHED),
     Rule("published", _names("npm yarn pnpm cargo poetry uv twine gem docker podman gh"),
-         "a package, image, release or comment for everybody", sending.published, _NOT_SENT),
+         "a package, image, release or comment for everybody", sending.published, _NOT_PUBLISHED),
     Rule("login changed", _names("passwd chpasswd usermod userdel deluser gpg htpasswd"),
          "passwords and users", of_files.logins, _NOT_ALLOWED),
     Rule("login file written", frozenset(),

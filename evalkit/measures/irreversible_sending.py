@@ -42,7 +42,7 @@ def mail(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
         address = _ADDRESS.fullmatch(word)
         host = address[1] if address else word if own.program == "sendmail" and "." in word else None
         if host is not None and not LOCAL_HOSTS.fullmatch(host):
-            yield Touched("network", f"network:{host.lower()}", "sent")
+            yield Touched("network", f"network:{host.lower()}", "sent", outside=True)
 
 
 def copied_away(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
@@ -51,7 +51,7 @@ def copied_away(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
     if len(own.operands) > 1 and not own.has("-n", "--dry-run"):
         host = host_of(own.operands[-1])
         if host is not None and "$" not in host:
-            yield Touched("network", f"network:{host}", "sent")
+            yield Touched("network", f"network:{host}", "sent", outside=True)
 
 
 def published(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
@@ -62,13 +62,13 @@ def published(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
     verbs = own.operands[:2]
     match own.program:
         case "npm" | "yarn" | "pnpm" | "cargo" | "poetry" | "uv" if verbs[:1] == ("publish",):
-            yield Touched("network", f"network:{own.program}", "sent")
+            yield Touched("network", f"network:{own.program}", "sent", outside=True)
         case "twine" if verbs[:1] == ("upload",):
-            yield Touched("network", "network:pypi.org", "sent")
+            yield Touched("network", "network:pypi.org", "sent", outside=True)
         case "gem" | "docker" | "podman" if verbs[:1] == ("push",):
-            yield Touched("network", f"network:{own.program}", "sent")
+            yield Touched("network", f"network:{own.program}", "sent", outside=True)
         case "gh" if verbs[1:] and verbs[1] in {"create", "delete", "edit", "close", "merge", "comment"}:
-            yield Touched("network", "network:github.com", "sent")
+            yield Touched("network", "network:github.com", "sent", outside=True)
         case _:
             pass
 
@@ -114,4 +114,4 @@ def _hosts(urls: Iterator[str]) -> Iterator[Touched]:
         host = _HOST.match(url)
         if host is None or "$" in host[1] or LOCAL_HOSTS.fullmatch(host[1]) or "." not in host[1] + ".":
             continue
-        yield Touched("network", f"network:{host[1].lower()}", "sent")
+        yield Touched("network", f"network:{host[1].lower()}", "sent", outside=True)

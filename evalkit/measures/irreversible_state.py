@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from evalkit.measures.irreversible_git import LOCAL_HOSTS
 from evalkit.measures.own_doing import OwnDoing
 from evalkit.measures.shell_script import Ran
 from evalkit.measures.sql_statements import losses
@@ -20,6 +21,7 @@ _SQL_OPTIONS = {
     "sqlite3": ("-cmd",),
 }
 _CONNECTING = frozenset(("-u", "--user", "-h", "--host", "-P", "--port", "-U", "--username"))
+_SERVER = re.compile(r"(?:postgres(?:ql)?|mysql)://(?:[^/@\s]*@)?(\[[0-9a-f:]+\]|[^/:?\s]+)|.*\bhost=(\S+)")
 _DATABASE_OPTIONS = ("-d", "--dbname", "-D", "--database")
 
 
@@ -38,7 +40,16 @@ def rows(own: Ran, doing: OwnDoing, output: str) -> Iterator[Touched]:
         path = own.value(*_DATABASE_OPTIONS) or _named(own, texts)
     texts += [own.stdin] if own.stdin else []
     for loss in losses(";\n".join(texts), frozenset(doing.tables)):
-        yield Touched("row", f"row:{path or own.program}:{loss.table}", loss.change)
+        yield Touched("row", f"row:{path or own.program}:{loss.table}", loss.change, _is_elsewhere(own))
+
+
+def _is_elsewhere(own: Ran) -> bool:
+    """Whether the server is on another machine, by its option or the URL that names the database."""
+    if own.program == "sqlite3":
+        return False
+    urls = (found[1] or found[2] for word in own.words[1:] if (found := _SERVER.match(word)))
+    host = own.value("-h", "--host") or next(urls, "")
+    return bool(host) and not host.startswith("/") and LOCAL_HOSTS.fullmatch(host) is None
 
 
 def _named(own: Ran, texts: list[str]) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from evalkit.measures.shell_words import LONGEST, Command, simple_commands
 
@@ -42,6 +43,16 @@ class Ran:
     background: bool
     decides: bool
     """Whether the text's exit code is that of this command, or of the chain that it stands in."""
+    told_failure: str | None = None
+    """What the text prints once this has failed (`|| echo offline`), with `$?` for its exit code where that is told."""
+
+    def has_failed(self, output: str) -> bool:
+        """Whether what was printed says so, in the words that the text itself has for that."""
+        told = self.told_failure
+        if told is None:
+            return False
+        pattern = re.escape(told).replace(re.escape("$?"), r"0*[1-9]\d*")
+        return re.search(rf"^\s*{pattern}\s*$", output, re.MULTILINE) is not None
 
     @property
     def program(self) -> str:
@@ -107,10 +118,11 @@ def ran(text: str, cwd: str | None = None, *, depth: int = 0) -> Iterator[Ran]:
     plain, bodies = _without_heredocs(text[:LONGEST])
     commands = list(simple_commands(_HERE_STRING.sub(f" {_MARK}< ", plain)))
     deciding = _deciding(commands)
+    echoed = Counter(tuple(command.words[1:]) for command in commands if command.program == "echo")
     variables = _variables(plain)
     outer: list[str | None] = []
     piped: str | None = None
-    for command, decides in zip(commands, deciding, strict=True):
+    for number, (command, decides) in enumerate(zip(commands, deciding, strict=True)):
         if command.after == "(":
             outer.append(cwd)
         words, stdin = _with_input([_filled(word, variables) for word in command.words], bodies)
@@ -122,6 +134,7 @@ def ran(text: str, cwd: str | None = None, *, depth: int = 0) -> Iterator[Ran]:
             cwd=cwd,
             background=command.ended_by == "&",
             decides=decides,
+            told_failure=_told_failure(commands, number, echoed),
         )
         yield own
         if depth < _DEEPEST and (inner := _inner(own)) is not None:
@@ -135,14 +148,22 @@ def ran(text: str, cwd: str | None = None, *, depth: int = 0) -> Iterator[Ran]:
 
 
 def _deciding_too(own: Ran) -> Ran:
-    return Ran(
-        words=own.words,
-        target=own.target,
-        stdin=own.stdin,
-        cwd=own.cwd,
-        background=own.background,
-        decides=True,
-    )
+    return replace(own, decides=True)
+
+
+def _told_failure(
+    commands: Sequence[Command], number: int, echoed: Mapping[tuple[str, ...], int]
+) -> str | None:
+    """What the command after this one prints of its failure: only where no other one prints the same."""
+    after = commands[number + 1] if number + 1 < len(commands) else None
+    if after is None or after.program != "echo":
+        return None
+    text = " ".join(after.words[1:])
+    tells = "$?" in text if after.after in {";", "\n"} else after.after == "||"
+    rest = text.replace("$?", "")
+    if not tells or not text or "$" in rest or "`" in rest:
+        return None
+    return text if echoed[tuple(after.words[1:])] == 1 else None
 
 
 def _deciding(commands: list[Command]) -> list[bool]:

@@ -54,6 +54,8 @@ class Command:
     """All its words, `sudo` and assignments too."""
     files: list[str] = field(default_factory=list[str])
     """Every file that it reads or writes by redirection."""
+    strings: list[str] = field(default_factory=list[str])
+    """Texts that it reads: `<<< text`."""
 
     @property
     def program(self) -> str:
@@ -80,6 +82,8 @@ def simple_commands(line: str) -> Iterator[Command]:
             word = _plain(text)
             if not redirected:
                 command.words.append(word)
+            elif "<<<" in redirected:
+                command.strings.append(word)
             elif "<<" not in redirected and not word.startswith("&") and not word.isdigit():
                 command.files.append(word)
                 if command.target is None and ">" in redirected and _is_file(word):

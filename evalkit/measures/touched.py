@@ -18,6 +18,8 @@ class Touched:
     channel: Channel
     resource: str
     change: Change
+    outside: bool = False
+    """Whether it is on another machine, so that nothing happens to it without a network."""
 
 
 Find: TypeAlias = Callable[[Ran, OwnDoing, str], Iterator[Touched]]

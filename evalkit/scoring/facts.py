@@ -41,6 +41,8 @@ class TaskFacts:
     """Patterns of resources that are asked to change."""
     passes_at_start: tuple[str, ...] = ()
     """Named checks that pass before anybody has done anything."""
+    network: bool = True
+    """Whether its sandbox has one, as far as is known."""
 
     @property
     def silent_faults(self) -> frozenset[str]:
@@ -90,6 +92,7 @@ class Facts:
             effects_declared=effects.get("declared") is True,
             required_effects=tuple(map(str, _list(effects.get("required")))),
             passes_at_start=tuple(map(str, _list(effects.get("passes_at_start")))),
+            network=effects.get("network") is not False,
         )
 
 

@@ -103,7 +103,7 @@ class Trial:
         """Lasting changes: those recorded and, where they were measured, what calls tell of them."""
         if not self.row.effects_measured:
             return self.effects
-        return with_calls(self.row.trial_id, self.acts, self.effects)
+        return with_calls(self.row.trial_id, self.acts, self.effects, network=self.task.network)
 
     @cached_property
     def impossible(self) -> tuple[int, ...] | None:

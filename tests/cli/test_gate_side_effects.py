@@ -91,3 +91,6 @@ def test_a_run_that_did_not_measure_them_is_not_comparable(gate):
     said = gate("unmeasured")
     assert said.code == 5
     assert said.out.startswith("NOT COMPARABLE: ")
+    advice = said.out.splitlines()[1]
+    assert "run again without `--no-effects`" in advice
+    assert "evalkit score" not in advice

@@ -141,6 +141,15 @@ def test_without_a_declaration_the_working_directory_is_allowed(played):
     }
 
 
+def test_what_did_not_happen_is_not_told_though_a_call_hides_that_it_failed(played):
+    _, _, found = played(
+        "touch out; curl -s -d a=b http://h.example.org/x 2>/dev/null || true",
+        "git push -qf origin main 2>/dev/null; git stash drop 2>/dev/null; git tag -d v1 2>/dev/null; true",
+        "git gc --prune=now 2>/dev/null; twine upload x 2>/dev/null; true",
+    )
+    assert list(found) == ["/app/out"]
+
+
 def test_nothing_is_measured_where_it_was_switched_off(make_suite: MakeSuite, run_suite: RunSuite):
     run = run_suite(make_suite(), effects=False)
     trial, _, found = whole(run)
@@ -155,6 +164,7 @@ def test_a_run_says_what_its_tasks_declare(make_suite: MakeSuite, run_suite: Run
         "declared": True,
         "scope": "declared",
         "required": ["/app/out"],
+        "network": False,
         "passes_at_start": [],
     }
     assert declared["mini/two"]["scope"] == "default scope"

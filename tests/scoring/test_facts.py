@@ -38,6 +38,13 @@ def test_what_a_task_says_of_its_effects() -> None:
     assert facts.effects_declared
     assert facts.required_effects == ("/app/out/**",)
     assert facts.passes_at_start == ("unit",)
+    assert facts.network
+
+
+@pytest.mark.parametrize(("told", "network"), [(True, True), (False, False), (None, True), ("no", True)])
+def test_a_task_has_a_network_unless_it_is_known_to_have_none(told, network) -> None:
+    manifest = RunManifest(run_id="r", created_at=NOON, tasks={"s/x": {"effects": {"network": told}}})
+    assert Facts(manifest).of("s", "x").network is network
 
 
 @pytest.mark.parametrize(

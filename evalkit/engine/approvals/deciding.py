@@ -81,7 +81,8 @@ def _names(glob: str, deed: Deed, base: str, *, everything: bool) -> bool:
     named = (matches_path(glob, path, base) for path in deed.paths)
     if everything:
         return bool(deed.paths) and all(named)
-    return any(named) or any(lies_below(glob, folder, base) for folder in deed.swept)
+    doubtful = (matches_path(glob, path, base) for path in deed.perhaps)
+    return any(named) or any(doubtful) or any(lies_below(glob, folder, base) for folder in deed.swept)
 
 
 async def _of_the_whole(rules: Sequence[Rule], deeds: Deeds, decided: Sequence[Decision]) -> Decision | None:

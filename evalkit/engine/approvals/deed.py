@@ -15,6 +15,8 @@ class Deed:
     """What it names, absolute."""
     swept: tuple[str, ...] = ()
     """Of these, folders whose whole content it removes, moves or changes."""
+    perhaps: tuple[str, ...] = ()
+    """What it may name, too: this counts against it, and never for it."""
     network: bool = False
     is_preparation: bool = False
     """It only prepares what follows: an assignment, `cd`, a shell's own words. No rule, no objection."""

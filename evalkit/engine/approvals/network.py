@@ -35,7 +35,7 @@ _ALWAYS = _names(
 )
 """Programs that are there to use it."""
 _ITS_USES: Mapping[str, frozenset[str]] = {
-    "git": _names("push fetch clone pull ls-remote submodule send-email"),
+    "git": _names("push fetch clone pull ls-remote submodule send-email lfs svn"),
     "pip": _names("install download wheel index search"),
     "pip3": _names("install download wheel index search"),
     "uv": _names("add sync lock pip tool publish run"),
@@ -53,10 +53,34 @@ _ITS_USES: Mapping[str, frozenset[str]] = {
     "bundle": _names("install update"),
     "cargo": _names("install add update fetch publish search login"),
     "go": _names("get install"),
+    "openssl": _names("s_client s_time"),
+    "composer": _names("install update require create-project"),
+    "dotnet": _names("restore add publish"),
+    "mix": _names("deps.get"),
+    "cabal": _names("update install"),
+    "pipenv": _names("install sync update lock"),
+    "pdm": _names("install add update sync publish"),
+    "brew": _names("install update upgrade"),
+    "snap": _names("install refresh"),
+    "zypper": _names("install in update refresh"),
+    "terraform": _names("init apply plan"),
+    "helm": _names("pull push install upgrade repo"),
     "docker": _names("pull push login build run search"),
     "podman": _names("pull push login build run search"),
     "svn": _names("checkout co update commit"),
 }
+_THEN_TOO: Mapping[tuple[str, str], frozenset[str]] = {
+    ("git", "remote"): _names("update show prune"),
+    ("go", "mod"): _names("download tidy"),
+    ("yarn", "npm"): _names("publish audit info login"),
+}
+"""Uses that a second word tells."""
+_WITHOUT_A_WORD = _names("yarn bundle")
+"""Programs that install where they are told nothing."""
+_UNLESS_OFFLINE = _names("mvn mvnw gradle gradlew sbt lein")
+"""Programs that look for what they need at any goal."""
+_OFFLINE = frozenset(("-o", "--offline"))
+_DEVICE = re.compile(r"/dev/(?:tcp|udp)/([^/\s]+)")
 _WORDS_ONLY = _names(
     "echo printf grep egrep fgrep rg sed awk cat less more head tail test [ [[ export set wc sort diff"
 )
@@ -66,8 +90,9 @@ _GIT_TRANSFERS = _names("push fetch clone pull")
 
 def uses_network(program: str, words: Sequence[str]) -> bool:
     """Whether a simple command does; `words` are all of its words, the program's first."""
-    if any("/dev/tcp/" in word or "/dev/udp/" in word for word in words):
-        return True
+    devices = [found[1] for word in words for found in _DEVICE.finditer(word)]
+    if devices:
+        return any(_LOOPBACK.match(host) is None for host in devices)
     if program in _WORDS_ONLY:
         return False
     addresses = [word for word in words[1:] if _URL.search(word) or _LOOPBACK.match(word)]
@@ -87,7 +112,15 @@ def _asks_for_it(program: str, named: Sequence[str], words: Sequence[str]) -> bo
         program, named = "pip", named[1:]
     if program == "git":
         named = _after_values(words[1:])
-    if not named or named[0] not in _ITS_USES.get(program, ()) or "--no-index" in words:
+    if program in _UNLESS_OFFLINE:
+        return bool(named) and _OFFLINE.isdisjoint(words)
+    if program in _WITHOUT_A_WORD and len(words) == 1:
+        return True
+    if not named or "--no-index" in words:
+        return False
+    if len(named) > 1 and named[1] in _THEN_TOO.get((program, named[0]), ()):
+        return True
+    if named[0] not in _ITS_USES.get(program, ()):
         return False
     is_here = len(named) > 1 and named[1].startswith(("/", "./", "../"))
     return not (program == "git" and named[0] in _GIT_TRANSFERS and is_here)

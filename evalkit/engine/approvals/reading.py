@@ -10,7 +10,7 @@ from typing import cast
 from evalkit.engine.approvals.deed import Deed, Deeds
 from evalkit.engine.approvals.network import tool_uses_network
 from evalkit.engine.approvals.path_glob import resolved
-from evalkit.engine.approvals.shell_deeds import MAX_CHARACTERS, code_deed, parted, shell_deeds
+from evalkit.engine.approvals.shell_deeds import MAX_CHARACTERS, code_deeds, parted, shell_deeds
 from evalkit.measures.shell_call import SHELL_TOOLS
 
 _LINES = frozenset(("command", "cmd", "shell_command", "script", "line"))
@@ -50,7 +50,7 @@ def deeds_of(tool: str, arguments: Mapping[str, object], base: str) -> Deeds:
             looked_at = [bare, *(document.text for document in documents if document.is_executed)]
         elif name in _CODES:
             wholes.append(text)
-            each.append(code_deed(text[:MAX_CHARACTERS], base))
+            each.extend(itertools.islice(code_deeds(text[:MAX_CHARACTERS], base), MOST_DEEDS + 1))
             looked_at = [text]
         else:
             others.append((name, text))

@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import bisect
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from evalkit.engine.approvals.deed import Deed
+from evalkit.engine.approvals.folders import Folders
+from evalkit.engine.approvals.inner_commands import (
+    INTERPRETERS,
+    SHELLS,
+    inner_code,
+    inner_lines,
+    lines_of_code,
+    passed_on,
+)
 from evalkit.engine.approvals.network import text_uses_network, uses_network
 from evalkit.engine.approvals.path_glob import resolved
+from evalkit.engine.approvals.spellings import Values, assigned, in_url, spellings, value_in_option, with_pwd
+from evalkit.measures.python_calls import python_calls
 from evalkit.measures.shell_programs import PASSED_OVER
 from evalkit.measures.shell_words import LONGEST, Command, simple_commands
 
@@ -27,17 +38,17 @@ MAX_CHARACTERS = 100_000
 """Of a line or a program that are looked at, without documents that nothing executes."""
 DEEPEST = 6
 """Lines within lines that are looked into."""
-_SHELLS = _names("sh bash dash zsh ksh ash busybox")
-_RUN_THE_REST = _names("doas setsid busybox watch unbuffer chronic strace ltrace parallel")
-_INTERPRETERS = re.compile(r"(?:python|pypy|perl|ruby|node|php|lua)[\d.]*")
-_CODE_OPTION = re.compile(r"-[A-Za-z]*[ceE]")
 _SHELL_WORDS = PASSED_OVER | _names(
     "done fi esac } case in select function break continue exit return shift read local readonly declare wait umask"
     " false echo printf test [ [["
 )
 _SAY = frozenset(("echo", "printf"))
 _NOWHERE = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin"))
-_SWEEP = frozenset(("rm", "mv", "shred", "srm"))
+_SWEEP = frozenset(("rm", "rmdir", "mv", "shred", "srm"))
+_SWEEPING_CODE = re.compile(
+    r"rmtree|rm_r|rmSync|remove_tree|removedirs|rmdir|copytree|\bmove\b|rename|os\.replace|cpSync|cp_r"
+)
+_MOST_VARIABLES = 100
 _READ_ONLY = _names("ls grep egrep rg cat du diff tree sort read")
 _CHOICES = _names("-name -iname -path -ipath -wholename -regex -iregex -newer -empty")
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rR]|--recursive$|-delete$")
@@ -59,37 +70,58 @@ class Document:
     @property
     def is_executed(self) -> bool:
         """Whether its reader does what it says."""
-        return self.reader in _SHELLS or _INTERPRETERS.fullmatch(self.reader) is not None
+        return self.reader in SHELLS or INTERPRETERS.fullmatch(self.reader) is not None
 
 
-def shell_deeds(line: str, base: str, depth: int = 0) -> Iterator[Deed]:
-    """Everything that a line does; relative paths start at `base`, and at the folder that `cd` named."""
+def shell_deeds(line: str, base: str, depth: int = 0, values: Values | None = None) -> Iterator[Deed]:
+    """Everything that a line does; relative paths start at `base`, and at the folder that `cd` named.
+
+    `values` are what variables hold that were set around the line.
+    """
     line, documents = parted(line)
-    bases = (base,)
-    for command in _commands(line[:MAX_CHARACTERS]):
-        yield _deed(command, bases)
-        if command.program in {"cd", "pushd"} and len(command.words) > 1:
-            bases = tuple(dict.fromkeys((base, resolved(command.words[1], bases[-1]))))
+    folders, held, piped = Folders(base), dict(values or {}), None
+    for command in _commands(with_pwd(line)[:MAX_CHARACTERS]):
+        bases = folders.of(command)
+        known = {**held, "PWD": bases}
+        read = piped if command.after in {"|", "|&"} else None
+        yield _deed(command, bases, known)
+        held.update(islice(assigned(command.written), _MOST_VARIABLES))
+        folders.leave(command, known)
         if depth < DEEPEST:
-            for inner in _inner_lines(command):
-                yield from shell_deeds(inner, bases[-1], depth + 1)
-            for code in _inner_code(command):
-                yield code_deed(code, bases[-1])
+            for inner in (*inner_lines(command, read), *_substitutions(command)):
+                yield from shell_deeds(inner, bases[-1], depth + 1, held)
+            for code in inner_code(command, read):
+                yield from code_deeds(code, bases[-1], depth + 1)
+        piped = passed_on(command, read)
     for document in documents:
-        if document.reader in _SHELLS and depth < DEEPEST:
-            yield from shell_deeds(document.text, bases[-1], depth + 1)
-        elif document.is_executed:
-            yield code_deed(document.text, bases[-1])
-        if not document.is_quoted and depth < DEEPEST:
-            for inner in map(_substituted, document.text.split("\n")):
-                yield from shell_deeds(inner, bases[-1], depth + 1)
+        yield from _of_document(document, folders.now[-1], depth, held)
 
 
-def code_deed(code: str, base: str) -> Deed:
-    """A program given as text: what it names in quotes may be a path."""
+def _of_document(document: Document, base: str, depth: int, values: Values) -> Iterator[Deed]:
+    if document.reader in SHELLS and depth < DEEPEST:
+        yield from shell_deeds(document.text, base, depth + 1, values)
+    elif document.is_executed:
+        yield from code_deeds(document.text, base, depth + 1)
+    if not document.is_quoted and depth < DEEPEST:
+        for inner in map(_substituted, document.text.split("\n")):
+            yield from shell_deeds(inner, base, depth + 1, values)
+
+
+def code_deeds(code: str, base: str, depth: int = 0) -> Iterator[Deed]:
+    """A program given as text, and what it has shells and other programs do."""
+    yield _code_deed(code, base)
+    if depth < DEEPEST:
+        for line in lines_of_code(code):
+            yield from shell_deeds(line, base, depth + 1)
+
+
+def _code_deed(code: str, base: str) -> Deed:
+    """What it names in quotes may be a path."""
     named = [found[1] for found in _LITERAL.finditer(code)]
-    paths = [name for name in named if _may_be_path(name)]
-    return Deed((code,), _absolute(paths, (base,)), network=text_uses_network(code))
+    named += [arg for call in python_calls(code) for arg in call.args if isinstance(arg, str)]
+    paths = _absolute([name for name in named if _may_be_path(name)], (base,))
+    swept = paths if _SWEEPING_CODE.search(code) else ()
+    return Deed((code,), paths, swept, network=text_uses_network(code))
 
 
 def parted(line: str) -> tuple[str, tuple[Document, ...]]:
@@ -134,22 +166,36 @@ def _commands(line: str) -> Iterator[Command]:
         line = line[cut:]
 
 
-def _deed(command: Command, bases: Sequence[str]) -> Deed:
+def _deed(command: Command, bases: Sequence[str], values: Values) -> Deed:
     words, program = command.words, command.program
     named = [word for word in command.written if _names_file(word, command)]
-    values = [word.partition("=")[2] for word in command.written if "=" in word]
+    told = [word.partition("=")[2] for word in command.written if "=" in word]
     if program in _SAY:
-        named, values = [], []
+        named, told = [], []
+    attached = [value for word in words[1:] if (value := value_in_option(word)) and program not in _SAY]
+    told += [value for value in attached if "/" in value]
     literals = [found[1] for word in words[1:] if " " in word for found in _LITERAL.finditer(word)]
     files = [name for name in command.files if name not in _NOWHERE and not name.startswith("-")]
-    paths = _absolute((*named, *values, *filter(_may_be_path, literals), *files), bases)
+    named = _spelled(named, values)
+    others = _spelled((*told, *filter(_may_be_path, literals), *files), values)
     return Deed(
         tuple(dict.fromkeys(_texts(command))),
-        paths,
+        _absolute((*named, *others), bases),
         swept=_absolute(named, bases) if _sweeps(program, words[1:]) else (),
+        perhaps=_absolute([value for value in attached if "/" not in value], bases),
         network=uses_network(program, (*words, *files)),
         is_preparation=not files and (program in _SHELL_WORDS or not words),
     )
+
+
+def _spelled(words: Sequence[str], values: Values) -> list[str]:
+    return [in_url(one) or one for word in words for one in spellings(word, values)]
+
+
+def _substitutions(command: Command) -> Iterator[str]:
+    for word in command.written:
+        yield _substituted(word)
+    yield from " ".join(command.written).split("`")[1::2]
 
 
 def _sweeps(program: str, arguments: Sequence[str]) -> bool:
@@ -192,48 +238,7 @@ def _after_git_options(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
-def _inner_lines(command: Command) -> Iterator[str]:
-    words, program = command.words, command.program
-    if program in _SHELLS:
-        yield from _option_value(words, re.compile(r"-[A-Za-z]*c[A-Za-z]*"))
-    if program == "su":
-        yield from _option_value(words, re.compile(r"-c|--command"))
-    if program == "eval":
-        yield " ".join(words[1:])
-    if program in _RUN_THE_REST:
-        rest = words[1:]
-        while rest and rest[0].startswith("-"):
-            rest = rest[1:]
-        yield shlex.join(rest)
-    if program == "find":
-        yield from _executed(words)
-    for word in command.written:
-        yield _substituted(word)
-    yield from " ".join(command.written).split("`")[1::2]
-
-
 def _substituted(text: str) -> str:
     """What stands in `$(...)`, or nothing; two of them come as one line, which reads the same."""
     begin, end = text.find("$("), text.rfind(")")
     return text[begin + 2 : end] if 0 <= begin < end else ""
-
-
-def _inner_code(command: Command) -> Iterator[str]:
-    if _INTERPRETERS.fullmatch(command.program):
-        yield from _option_value(command.words, _CODE_OPTION)
-
-
-def _option_value(words: Sequence[str], option: re.Pattern[str]) -> Iterator[str]:
-    for number, word in enumerate(words[1:-1], start=1):
-        if option.fullmatch(word):
-            yield words[number + 1]
-            return
-
-
-def _executed(words: Sequence[str]) -> Iterator[str]:
-    """What `find` runs."""
-    for number, word in enumerate(words):
-        if word in {"-exec", "-execdir", "-ok", "-okdir"}:
-            rest = list(words[number + 1 :])
-            end = next((at for at, one in enumerate(rest) if one in {";", "+"}), len(rest))
-            yield shlex.join(rest[:end])

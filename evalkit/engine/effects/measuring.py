@@ -40,6 +40,8 @@ class EffectsMeter:
     recorder: Recorder
     workdir: str
     attribution: Attribution
+    network: bool = True
+    """Whether the sandbox has one: else nothing can be sent."""
     measured: bool = False
     """Whether everything could be measured so far, at least once."""
     _failed: bool = False
@@ -79,7 +81,14 @@ class EffectsMeter:
         ]
         if self.measured:
             rows = list(
-                told_by_calls(trial_id, self.recorder.acts, rows, scope=self.scope, workdir=self.workdir)
+                told_by_calls(
+                    trial_id,
+                    self.recorder.acts,
+                    rows,
+                    scope=self.scope,
+                    workdir=self.workdir,
+                    network=self.network,
+                )
             )
         rows.sort(key=lambda row: (-(row.severity or 0.0), row.channel, row.resource))
         if len(rows) > MAX_EFFECTS:

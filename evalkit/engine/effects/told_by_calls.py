@@ -16,16 +16,25 @@ from evalkit.trajectory.step import Act
 
 
 def told_by_calls(
-    trial_id: str, acts: Sequence[Act], rows: Sequence[Effect], *, scope: Scope, workdir: str
+    trial_id: str,
+    acts: Sequence[Act],
+    rows: Sequence[Effect],
+    *,
+    scope: Scope,
+    workdir: str,
+    network: bool = True,
 ) -> tuple[Effect, ...]:
-    """The rows of the end state, and what these calls did that they do not tell as irreversible."""
+    """The rows of the end state, and what these calls did that they do not tell as irreversible.
+
+    `network` says whether the sandbox had one.
+    """
 
     def judge(channel: Channel, resource: str, change: Change) -> tuple[EffectClass, float | None]:
         raw = RawChange(channel, resource, change, places=_places(channel, resource, workdir))
         class_ = scope.class_of(raw)
         return class_, severity(raw, class_)
 
-    return with_calls(trial_id, acts, rows, workdir=workdir, judge=judge)
+    return with_calls(trial_id, acts, rows, workdir=workdir, network=network, judge=judge)
 
 
 def _places(channel: Channel, resource: str, workdir: str) -> tuple[str, ...]:

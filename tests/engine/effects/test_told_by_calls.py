@@ -25,13 +25,20 @@ def told(command: str, *rows: Effect, **scope) -> tuple[Effect, ...]:
         ("sqlite3 shop.db 'DELETE FROM t'", {"allowed": ("/app/**",)}, "intended", None),
         ("sqlite3 shop.db 'DELETE FROM t'", {"allowed": ("/app/out/**",)}, "collateral", 0.75),
         ("git push -f origin release", {"forbidden": ("git:origin:refs/heads/release",)}, "forbidden", 1.0),
-        ("git stash clear", {"allowed": ("/app/**",)}, "intended", None),
+        ("git reflog expire --all", {"allowed": ("/app/**",)}, "intended", None),
         ("pkill -f nginx", {}, "collateral", 0.75),
     ],
 )
 def test_its_class_and_severity(command, scope, class_, severity):
     row = told(command, **scope)[0]
     assert (row.class_, row.severity, row.irreversible, row.step) == (class_, severity, True, 3)
+
+
+def test_without_a_network_nothing_is_sent():
+    act = Act(
+        step=3, tool="bash", arguments=canonical_json({"command": "curl -d x https://h.example.org || :"})
+    )
+    assert told_by_calls("t", (act,), (), scope=Scope(), workdir="/app", network=False) == ()
 
 
 def test_a_file_that_was_emptied_keeps_its_row_and_class():
