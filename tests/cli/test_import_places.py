@@ -30,7 +30,7 @@ def file(folder):
 KILLED = """
 import os, signal, sys; from pathlib import Path
 from evalkit.convert import importing
-importing.BulkTrials.write = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+importing.BulkTrials.write = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 importing.import_run("auto", [Path(sys.argv[1])], None, importing.Options())
 """
 
@@ -55,12 +55,12 @@ def test_an_import_that_is_under_way_is_neither_latest_nor_swept(command, folder
     write = importing.BulkTrials.write
     seen = []
 
-    def look(bulk):
+    def look(bulk, *attempts):
         seen.append((latest_run().name, sorted(os.listdir("runs"))))
         if len(seen) == 1:
             assert command("import", "auto", file, "--out", "runs/other").code == 0
             assert set(seen[0][1]) < set(os.listdir("runs"))
-        write(bulk)
+        write(bulk, *attempts)
 
     monkeypatch.setattr(importing.BulkTrials, "write", look)
     assert command("import", "auto", file, "--out", "runs/mine").code == 0
@@ -143,11 +143,11 @@ def test_a_name_that_nobody_chose_makes_way(folder, file, monkeypatch):
     write = importing.BulkTrials.write
     runs = []
 
-    def another_meanwhile(bulk):
+    def another_meanwhile(bulk, *attempts):
         if not runs:
             runs.append(None)
             runs[0] = importing.import_run("auto", [Path(file)], None, importing.Options())
-        write(bulk)
+        write(bulk, *attempts)
 
     monkeypatch.setattr(importing.BulkTrials, "write", another_meanwhile)
     runs.append(importing.import_run("auto", [Path(file)], None, importing.Options()))
