@@ -99,7 +99,7 @@ class Prepared:
     sandbox_asked: SandboxKind | None = None
     """What was asked for by flag or evalkit.toml, which beats what an Inspect task prefers."""
     chosen: Mapping[str, Json] = field(default_factory=_no_arguments)
-    """As it was given: which tasks (`task`, `limit`), and the files of `faults` and `tools`. None: not given."""
+    """As given: which tasks (`task`, `limit`), and the files of `faults`, `tools` and `approvals`. None: not given."""
     effects: bool = True
     """Whether lasting changes are measured."""
 
@@ -178,12 +178,14 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
 
 def _chosen(project: Project, flags: RunFlags, settings: RunDefaults, faults: FaultChoice) -> dict[str, Json]:
     tools = flags.tools or _in_project(project, settings.tool_settings)
+    approvals = _approvals(project, flags, settings)
     plan = None if faults.source is None else str(faults.source.path)
     return {
         "task": flags.task or settings.task,
         "limit": flags.limit or settings.limit,
         "faults": plan if faults.own else NONE,
         "tools": None if tools is None else str(tools),
+        "approvals": None if approvals is None else str(approvals),
     }
 
 
