@@ -230,7 +230,7 @@ def at_terminal(folder, *args, typed):
         env={**os.environ, "PYTHONPATH": path, "TERM": "xterm", "COLUMNS": "200"},
     )
     os.close(theirs)
-    shown, left, deadline = b"", list(typed), time.monotonic() + 90
+    shown, left, deadline = b"", list(typed), time.monotonic() + 240
     try:
         while time.monotonic() < deadline:
             if not select.select([ours], [], [], 1)[0]:
@@ -243,7 +243,7 @@ def at_terminal(folder, *args, typed):
             if left and shown.count(b"allow? [y/n]") > len(typed) - len(left):
                 time.sleep(0.2)
                 os.write(ours, left.pop(0))
-        return shown.decode(errors="replace"), process.wait(timeout=30)
+        return shown.decode(errors="replace"), process.wait(timeout=120)
     finally:
         process.kill()
         process.wait()
