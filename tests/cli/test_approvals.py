@@ -211,7 +211,8 @@ def test_without_a_terminal_nobody_is_there(monkeypatch):
 
 
 TAKE_THE_TERMINAL = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
+    "import fcntl, os, signal, sys, termios; signal.signal(signal.SIGINT, signal.SIG_DFL);"
+    "fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
     "os.execv(sys.executable, [sys.executable, '-m', 'evalkit', *sys.argv[1:]])"
 )
 
