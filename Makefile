@@ -53,6 +53,7 @@ check: $(READY)  ## format, lint, types, import rules, docs
 bench: $(READY)  ## ratios against peers, measured in the same run
 	$(BIN)/python benchmarks/local_sandbox.py
 	$(BIN)/python benchmarks/docker_sandbox.py
+	$(BIN)/python benchmarks/snapshots.py
 	$(BIN)/python benchmarks/turns.py
 	$(BIN)/python benchmarks/endpoint_calls.py
 	$(BIN)/python benchmarks/trials_per_minute.py

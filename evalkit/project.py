@@ -64,6 +64,8 @@ class RunDefaults(_Section):
     tool_settings: Text | None = None
     approvals: Text | None = None
     faults: Text | None = None
+    effects: Annotated[bool, Field(strict=True)] | None = None
+    """Whether lasting changes are measured."""
     task: Text | None = None
     """A glob of task ids."""
     limit: Count | None = None

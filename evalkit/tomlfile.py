@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -74,7 +74,7 @@ class TomlFile:
             return model.model_validate(data)
         except ValidationError as error:
             details = error.errors(include_url=False, include_context=False)
-        first = dict(details[0])
+        first = _telling(details)
         loc = cast("KeyPath", first["loc"])
         key = _real_path(data, loc)
         if first["type"] == "extra_forbidden":
@@ -115,6 +115,21 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f"Did you mean {close[0]}?"
     return f"Known here: {', '.join(names)}." if names else "No keys are known here."
+
+
+def _telling(details: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The first mistake; where a key is missing, the unknown one beside it that is most like it tells more."""
+    first = details[0]
+    if first["type"] != "missing":
+        return first
+    *table, wanted = first["loc"]
+    beside = {
+        str(one["loc"][-1]): one
+        for one in details
+        if one["type"] == "extra_forbidden" and [*one["loc"][:-1]] == table
+    }
+    close = difflib.get_close_matches(str(wanted), beside, n=1, cutoff=0.0)
+    return beside[close[0]] if close else first
 
 
 def _syntax_error(path: Path, text: str, message: str) -> ConfigError:

@@ -7,7 +7,8 @@
   };
   const LEGEND = "Every column is a step; a click goes there. Token bars: thinking below in orange, the rest in blue. "
     + "Steps: thoughts blue, calls green, failed calls red and taller.";
-  const LANE_KINDS = new Set([...Object.keys(ENDINGS), "loud", "silent", "believed", "doubted"]);
+  const LANE_KINDS = new Set([...Object.keys(ENDINGS), "loud", "silent", "believed", "doubted", "forbidden", "collateral", "intended"]);
+  const LOOKS = { believed: "bad", doubted: "good", forbidden: "bad", collateral: "bad", intended: "good", noise: "muted" };
   const VISIBILITIES = {
     full: "", summary: "a summary of the thinking", encrypted: "the thinking is encrypted",
     count_only: "only the number of thinking tokens is known", none: "the model shows no thinking", unknown: "",
@@ -84,7 +85,8 @@
         from: view.place(mark.step), to: view.place(mark.step) + 1, top: 1, tall: 10, kind: laneKind(mark.kind), step: mark.step,
         label: `step ${mark.step}: ${mark.label}`,
       }));
-      box.append(strip(view, "own", lane.title, 12, [...spans, ...marks]));
+      // The first mark of a step is the one that matters most: it is drawn last, over the others
+      box.append(strip(view, "own", lane.title, 12, [...spans, ...marks.reverse()]));
     }
     return box;
   }
@@ -129,7 +131,7 @@
     if (step.unparsed) box.append(badge("arguments did not parse", "bad"));
     if (step.approval) box.append(badge(`approval: ${step.approval}`, "muted"));
     if (step.retries) box.append(badge(counted(step.retries, "retry").replace("retrys", "retries"), "warm"));
-    for (const mark of view.marks.get(step.step) ?? []) box.append(badge(mark.label, mark.kind === "believed" ? "bad" : mark.kind === "doubted" ? "good" : "warm"));
+    for (const mark of view.marks.get(step.step) ?? []) box.append(badge(mark.label, LOOKS[mark.kind] ?? "warm"));
     const times = [seconds(step.seconds), step.at === null || step.at === undefined ? null : `at ${seconds(step.at)}`];
     box.append(make("span", "seconds", times.filter(Boolean).join(", ")));
     return box;
@@ -202,7 +204,43 @@
       if (trial.error.message) parts.push(make("div", "answer", block(trial.error.message, "", "message")));
     }
     if (trial.answer) parts.push(make("h4", "", "Answer"), make("div", "answer", block(trial.answer, "", "answer")));
-    return parts;
+    return [...parts, ...changes(view)];
+  }
+
+  function changes(view) {
+    const effects = view.trial.effects;
+    if (!effects) return [];
+    const title = make("h4", "", "Lasting changes");
+    if (!effects.count) return [title, make("p", "", "The trial changed nothing for good.")];
+    const rows = rowsOf(effects.rows), harmless = (row) => (row.class === "intended" || row.class === "noise") && !row.irreversible;
+    const bad = rows.filter((row) => !harmless(row)), rest = rows.filter(harmless), more = effects.count - rows.length;
+    const caption = "What the trial changed for good, the worst first, and the step that did it";
+    const parts = [title];
+    if (bad.length) parts.push(changeTable(view, bad, caption));
+    if (rest.length) {
+      parts.push(make("details", "", make("summary", "", `${counted(rest.length, "change")} that the task asks for or expects`), changeTable(view, rest, caption)));
+    }
+    return more > 0 ? [...parts, make("p", "step-note", `${counted(more, "further change")} not shown here.`)] : parts;
+  }
+
+  function changeTable(view, rows, caption) {
+    const table = make("table", "trial-table", make("caption", "", caption));
+    const heads = ["Change", "Resource", "Judged", "Severity", "Step"].map((name) => {
+      const cell = make("th", name === "Severity" ? "number" : "", name);
+      cell.scope = "col";
+      return cell;
+    });
+    const lines = rows.map((row) => {
+      const judged = [badge(row.class ?? "not judged", LOOKS[row.class] ?? "warm")];
+      if (row.irreversible) judged.push(" ", badge("irreversible", "bad"));
+      if (row.transient) judged.push(" ", badge("gone by the end", "muted"));
+      const steps = row.step === null ? row.evidence : [row.step, ...row.evidence.filter((step) => step !== row.step)];
+      const links = steps.flatMap((step, place) => [place ? ", " : "", view.link(step)]);
+      return make("tr", "", make("td", "", row.change), make("td", "reason", row.resource), make("td", "", ...judged),
+        make("td", "number", row.severity === null ? "–" : number(row.severity)), make("td", "", ...(links.length ? links : ["not known"])));
+    });
+    table.append(make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...lines));
+    return scrolled(table, caption);
   }
 
   function scores(view) {

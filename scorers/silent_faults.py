@@ -13,6 +13,7 @@ from evalkit.measures.silent_fault import Spread
 class SilentFaults(Scorer):
     """Trials in which a fault visibly changed an observation without saying so."""
 
+    version = "2"
     metrics = (
         Metric(
             name="detected",
@@ -47,7 +48,7 @@ class SilentFaults(Scorer):
             yield Score("detected", float(all(noticed)), told, tuple(looks), label + how)
         if traced:
             spreading = [seen for seen in traced if seen.propagated]
-            state = "effects" if trial.effects else "no effects are recorded, so the final state is not known"
+            state = "effects" if trial.row.effects_measured or trial.effects else "no effects are recorded"
             places = f"the answer, later changing calls or lasting changes ({state})"
             told = f"{len(spreading)} of {len(traced)} canaries got into {places}"
             steps = sorted({step for seen in spreading for step in seen.reached_by})

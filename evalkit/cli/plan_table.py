@@ -7,6 +7,7 @@ from collections import Counter
 from rich.table import Table
 
 from evalkit.cli.console import cell, printable, stdout
+from evalkit.engine.agent import Agent
 from evalkit.engine.prepare import Prepared
 
 
@@ -25,6 +26,8 @@ def print_plan(prepared: Prepared) -> None:
     console.print(printable(f"agents    {agents}"), markup=False, soft_wrap=True)
     console.print(f"epochs    {epochs}")
     console.print(f"sandbox   {prepared.sandbox}, {_at_once(prepared.max_trials)}")
+    for line in dict.fromkeys(map(_approvals, prepared.agents)):
+        console.print(printable(f"approvals {line}"), markup=False, soft_wrap=True)
     console.print(printable(f"variants  {_variants(prepared)}"), markup=False, soft_wrap=True)
     console.print(f"trials    {len(prepared.plan)}")
     console.print(f"cost      {_cost(prepared)}")
@@ -39,6 +42,7 @@ def plan_as_json(prepared: Prepared) -> dict[str, object]:
             for suite in prepared.suites
         ],
         "agents": [{"agent": agent.id, "digest": agent.digest} for agent in prepared.agents],
+        "approvals": next((agent.approvals.id for agent in prepared.agents if agent.approvals), None),
         "sandbox": prepared.sandbox,
         "max_trials": prepared.max_trials or "adaptive",
         "out": str(prepared.out),
@@ -54,6 +58,15 @@ def plan_as_json(prepared: Prepared) -> dict[str, object]:
             for trial in prepared.plan
         ],
     }
+
+
+def _approvals(agent: Agent) -> str:
+    approvals = agent.approvals
+    if approvals is None:
+        return "none: every call may run"
+    rules = "1 rule" if len(approvals.rule) == 1 else f"{len(approvals.rule)} rules"
+    unattended = f", ask means {approvals.unattended} where nobody is there" if approvals.asks else ""
+    return f"{approvals.id}: {rules}, default {approvals.default}{unattended}"
 
 
 def _at_once(max_trials: int | None) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from evalkit.cli.asking import Screen
 from evalkit.cli.console import stderr
 from evalkit.engine.plan import Planned
 from evalkit.engine.progress import Progress as Hears
@@ -15,6 +17,10 @@ from evalkit.trajectory.step import Step
 from evalkit.trajectory.trial import Trial
 
 PLAIN_EVERY_S = 5.0
+
+
+class Shown(Hears, Screen, Protocol):
+    """Hears what happens, shows it, and makes room for a question."""
 
 
 class _Bar:
@@ -26,6 +32,15 @@ class _Bar:
         self._counts = {"passed": 0, "failed": 0, "unscored": 0}
         self._steps = 0
         self._running: list[str] = []
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        """While inside, the bar is not drawn."""
+        self._bar.stop()
+        try:
+            yield
+        finally:
+            self._bar.start()
 
     def planned(self, total: int) -> None:
         self._bar.update(self._job, total=total)
@@ -58,6 +73,10 @@ class _Lines:
     def __init__(self, total: int | None) -> None:
         self._total, self._done, self._last = total, 0, time.monotonic()
 
+    def aside(self) -> AbstractContextManager[None]:
+        """Lines disturb nobody."""
+        return nullcontext()
+
     def planned(self, total: int) -> None:
         self._total = total
 
@@ -77,7 +96,7 @@ class _Lines:
 
 
 @contextmanager
-def live_progress(total: int | None) -> Generator[Hears]:
+def live_progress(total: int | None) -> Generator[Shown]:
     """Show a bar on a terminal, plain lines elsewhere. `total` may be told later (`planned`)."""
     console = stderr()
     if not console.is_terminal:

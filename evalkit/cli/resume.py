@@ -16,6 +16,7 @@ def resume(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Go on with a run: run what is missing, and try again what is unscored."""
+    from evalkit.cli.asking import terminal
     from evalkit.cli.outcome import end_run, running
     from evalkit.cli.progress import live_progress
     from evalkit.project import find_project
@@ -29,7 +30,7 @@ def resume(
         with live_progress(total=None) as progress:
             from evalkit.engine.start import resume as go_on
 
-            result = go_on(folder, progress)
+            result = go_on(folder, progress, terminal(progress, json=json))
         end_run(result, scorers, json=json)
 
 

@@ -84,6 +84,11 @@ Faults = Annotated[
         metavar="PLAN.toml|none", help="Faults beside the tasks' own, or none at all. [the tasks' own]"
     ),
 ]
+Rules = Annotated[Path | None, typer.Option(help="Which tool calls may run, a TOML file of rules. [all may]")]
+Effects = Annotated[
+    bool | None,
+    typer.Option("--effects/--no-effects", help="Measure what trials change for good. [--effects]"),
+]
 Seconds = Annotated[
     float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")
 ]
@@ -125,7 +130,9 @@ def run(
     loop: Loop = None,
     task_arguments: Arguments = None,
     tools: Annotated[Path | None, typer.Option(help="Tool settings, a TOML file.")] = None,
+    approvals: Rules = None,
     faults: Faults = None,
+    effects: Effects = None,
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
     time_limit: Seconds = None,
@@ -164,7 +171,9 @@ def run(
         seed=seed,
         max_tokens=max_tokens,
         loop=loop,
+        approvals=approvals,
         faults=faults,
+        effects=effects,
         task_arguments=_arguments(task_arguments),
     )
     _go(ctx, prepare(flags), dry_run=dry_run, json=json)
@@ -198,6 +207,7 @@ def _show_plan(prepared: Prepared, *, json: bool) -> None:
 
 
 def _start(ctx: typer.Context, prepared: Prepared, *, json: bool) -> None:
+    from evalkit.cli.asking import terminal
     from evalkit.cli.outcome import end_run, running
     from evalkit.cli.progress import live_progress
     from evalkit.project import find_project
@@ -208,8 +218,20 @@ def _start(ctx: typer.Context, prepared: Prepared, *, json: bool) -> None:
         with live_progress(total=len(prepared.plan)) as progress:
             from evalkit.engine.start import start
 
-            result = start(prepared, progress)
+            asker = terminal(progress, json=json)
+            if asker is None:
+                _say_unattended(prepared)
+            result = start(prepared, progress, asker)
         end_run(result, scorers, json=json)
+
+
+def _say_unattended(prepared: Prepared) -> None:
+    from evalkit.cli.console import note
+
+    for approvals in dict.fromkeys(agent.approvals for agent in prepared.agents):
+        if approvals is not None and approvals.asks:
+            what = "denied" if approvals.unattended == "deny" else "allowed"
+            note(f"nobody can be asked here: what the approvals {approvals.name} ask about is {what}")
 
 
 def _arguments(given: list[str] | None) -> dict[str, Json]:

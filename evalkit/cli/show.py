@@ -115,12 +115,12 @@ def _show_trial(run: Run, trial: str, metric: list[str] | None, *, full: bool, j
 
     row, steps = run.trial(trial)
     facts = Facts(run.manifest).of(row.suite, row.task_id)
-    scores = trial_scores(run, row.trial_id)
+    scores, effects = trial_scores(run, row.trial_id), run.effects_of(row.trial_id)
     names = split(metric, "--metric")
     if names:
         scores = of_metrics(scores, names, run.path)
     if json:
-        print_json(trial_as_json(row, steps, task=facts, scores=scores))
+        print_json(trial_as_json(row, steps, task=facts, scores=scores, effects=effects))
         return
-    print_trial(row, steps, full=full, task=facts)
+    print_trial(row, steps, full=full, task=facts, effects=effects)
     print_scores_of(scores, full=full, chosen=bool(names), run=run.path)

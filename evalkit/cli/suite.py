@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evalkit.cli.group import NearestMatch
-from evalkit.errors import CheckFailed
+from evalkit.errors import CheckFailed, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalkit.engine.prepare import Prepared
+    from evalkit.tasks.learned import Learned
 
 suite_app = typer.Typer(help="List, show, prove and make suites.", cls=NearestMatch, no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="A suite by name or path.")]
@@ -62,6 +68,10 @@ def check(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the proving run in this folder.")] = None,
+    learn: Annotated[
+        bool,
+        typer.Option("--learn", help="Keep in learned.json what changes without anybody's doing."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Prove a suite: the oracle passes twice alike and recovers from every fault; doing nothing, and carelessness where
@@ -83,7 +93,10 @@ def check(
     with tempfile.TemporaryDirectory(prefix="evalkit-check-") as scratch, live_progress(None) as progress:
         from evalkit.engine.check import check_suite
 
-        findings = check_suite(prepared, task, out or Path(scratch) / "run", progress)
+        proof = check_suite(prepared, task, out or Path(scratch) / "run", progress, learn=learn)
+    findings = proof.findings
+    if learn:
+        note(f"learned: {_keep(prepared, proof.learned)}")
     if json:
         print_json(findings_as_json(findings))
     else:
@@ -94,6 +107,17 @@ def check(
             f"{len(bad)} of {len(findings)} tasks are not fit to judge anybody by: {', '.join(bad)}",
             hint=f"Keep the proving run to look into it: evalkit suite check {name} --out FOLDER",
         )
+
+
+def _keep(prepared: Prepared, learned: Mapping[str, Learned]) -> str:
+    """Write down what was learned; says where."""
+    from evalkit.tasks.learned import write_learned
+    from evalkit.tasks.suite import Suite
+
+    (suite,) = prepared.suites
+    if not isinstance(suite, Suite):
+        raise UsageError("nothing can be learned of an Inspect task", hint="Leave out --learn.")
+    return str(write_learned(suite.path, learned, {task.id: task.digest for task in suite.tasks}))
 
 
 def _left_out(faults: str | None) -> tuple[str, ...]:

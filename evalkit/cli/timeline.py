@@ -10,12 +10,14 @@ from rich.text import Text
 
 from evalkit.cli.broken_lines import say_body, say_items
 from evalkit.cli.console import stdout
+from evalkit.cli.effect_lines import effect_marks, effects_as_json, say_unattributed
 from evalkit.cli.failure_groups import call_text
 from evalkit.cli.prose import one_line
 from evalkit.cli.step_marks import Mark, episodes_as_json, faults_as_json, marks
 from evalkit.cli.trial_scores import TrialScore, say_scores, scores_as_json
 from evalkit.scoring.facts import TaskFacts
 from evalkit.scoring.trial import Trial as Judged
+from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.step import Act, Prompt, Step, Think
 from evalkit.trajectory.trial import Trial
 
@@ -23,17 +25,27 @@ LINES = 8
 """Lines of the page that a text takes before it is folded; `--full` shows all."""
 
 
-def print_trial(trial: Trial, steps: Sequence[Step], *, full: bool, task: TaskFacts | None = None) -> None:
-    """Print one trial: what it was, every step with what went wrong and was put right there, how it was judged."""
-    judged = Judged(row=trial, steps=tuple(steps), task=task or TaskFacts())
+def print_trial(
+    trial: Trial,
+    steps: Sequence[Step],
+    *,
+    full: bool,
+    task: TaskFacts | None = None,
+    effects: Sequence[Effect] = (),
+) -> None:
+    """Print one trial: what it was, every step with what went wrong and was put right there and what it changed for
+    good, how it was judged.
+    """
+    judged = Judged(row=trial, steps=tuple(steps), effects=tuple(effects), task=task or TaskFacts())
     failed = {action.step for action in judged.actions if action.failure is not None}
-    at = marks(judged)
+    at, changed = marks(judged), effect_marks(judged, full=full)
     _head(trial)
     for step in steps:
         _line("")
         _step(step, None if full else LINES, failed=step.step in failed)
-        for mark in at.get(step.step, ()):
+        for mark in (*at.get(step.step, ()), *changed.get(step.step, ())):
             _mark(mark)
+    say_unattributed(judged, full=full)
     _verdict(trial)
 
 
@@ -44,16 +56,22 @@ def print_scores_of(scores: Sequence[TrialScore], *, full: bool, chosen: bool, r
 
 
 def trial_as_json(
-    trial: Trial, steps: Sequence[Step], *, task: TaskFacts | None = None, scores: Sequence[TrialScore] = ()
+    trial: Trial,
+    steps: Sequence[Step],
+    *,
+    task: TaskFacts | None = None,
+    scores: Sequence[TrialScore] = (),
+    effects: Sequence[Effect] = (),
 ) -> dict[str, object]:
     """The trial and its steps for programs, every column as recorded, and what is told of them."""
-    judged = Judged(row=trial, steps=tuple(steps), task=task or TaskFacts())
+    judged = Judged(row=trial, steps=tuple(steps), effects=tuple(effects), task=task or TaskFacts())
     return {
         "trial": _plain(asdict(trial)),
         "steps": [_plain({"kind": step.kind, **asdict(step)}) for step in steps],
         "faults": faults_as_json(judged),
         "episodes": episodes_as_json(judged),
         "milestones": list(judged.milestones),
+        "effects": effects_as_json(judged),
         "scores": scores_as_json(scores),
     }
 
@@ -128,6 +146,7 @@ def _tokens(step: Think) -> str:
 def _act(step: Act, fold: int | None, *, failed: bool) -> None:
     told = [f"exit {step.exit_code}"] if step.exit_code is not None else []
     told += [step.error_kind] if step.error_kind else []
+    told += [step.approval] if step.approval and step.approval != "allow" else []
     told += [f"{step.duration_s:.3f} s"] if step.duration_s is not None else []
     head = [f"{step.step:>3} act    {step.tool or 'unnamed'}", *told]
     say_items(head, style="bold red" if failed else "bold green")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evalkit.engine.approvals.policy import Approvals
 from evalkit.engine.own_code import OwnCode
 from evalkit.engine.tool_settings import ToolSettings
 from evalkit.errors import UsageError
@@ -30,6 +31,8 @@ class Agent:
     """Where the model is asked; None: where its provider is."""
     own: OwnCode = field(default_factory=OwnCode)
     """Code of the user's own that is part of it."""
+    approvals: Approvals | None = None
+    """Which of its calls may run; None: all."""
 
     @property
     def id(self) -> str:
@@ -41,6 +44,8 @@ class Agent:
             name += f"+{self.tool_settings.id}"
         if self.own.id:
             name += f"+{self.own.id}"
+        if self.approvals is not None:
+            name += f"+approvals:{self.approvals.id}"
         return name + self.sampling.suffix
 
     @property
@@ -55,12 +60,14 @@ class Agent:
             "loop": self.loop,
             "model": str(self.model),
             "thinking": self.thinking.asked,
-            "tool_settings": self.tool_settings.model_dump(),
+            "tool_settings": self.tool_settings.parts,
         }
         if self.base_url is not None:
             parts["base_url"] = self.base_url
         if self.own.parts:
             parts["own"] = self.own.parts
+        if self.approvals is not None:
+            parts["approvals"] = self.approvals.parts
         return {**parts, **self.sampling.parts}
 
 
@@ -72,6 +79,7 @@ def make_agents(
     *,
     sampling: Sampling | None = None,
     base_url: str | None = None,
+    approvals: Approvals | None = None,
 ) -> tuple[Agent, ...]:
     """Every model with every thinking budget, in the order given, each once.
 
@@ -91,6 +99,7 @@ def make_agents(
                 sampling=sampling if sampling and model.route != "scripted" else Sampling(),
                 base_url=None if model.route == "scripted" else base_url,
                 own=own or OwnCode(),
+                approvals=approvals,
             )
             agents.setdefault(agent.id, agent)
     return tuple(agents.values())

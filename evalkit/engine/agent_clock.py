@@ -50,6 +50,17 @@ class AgentClock:
         finally:
             self.go_on()
 
+    @contextmanager
+    def measuring(self) -> Generator[None]:
+        """What goes by inside is nobody's time: not the agent's, and nothing that it is excused."""
+        before = self.excused_s
+        try:
+            with self.standing_still():
+                yield
+        finally:
+            if self._stopped_at is None:
+                self.excused_s = before
+
     def stop(self, *, for_s: float = 0.0) -> None:
         """Stand still from now on, or as if since so many seconds ago. Twice is once."""
         if self._stopped_at is None:

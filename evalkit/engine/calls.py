@@ -12,6 +12,7 @@ from inspect_ai.tool import Tool, ToolCall
 from inspect_ai.util import LimitExceededError
 
 from evalkit.engine.answer import raw_arguments
+from evalkit.engine.effects.attribution import look, missed
 from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.traces import CallTrace, Ending, current_call
 from evalkit.errors import EvalkitError, TaskError
@@ -63,9 +64,11 @@ async def run_call(
     except anyio.get_cancelled_exc_class():
         number = recorder.next
         recorder.add(act_step(number, call, position, trace, watch, raw=raw, error_kind="limit"))
+        missed(number)
         call_events(recorder, trace, number)
         raise
     except Exception as error:  # a tool of the user's own that fails, which Inspect lets through
+        missed(recorder.next)
         recorder.add(act_step(recorder.next, call, position, trace, watch, raw=raw, error_kind="unknown"))
         if isinstance(error, EvalkitError | LimitExceededError):
             raise
@@ -83,6 +86,8 @@ async def run_call(
         act_step(number, call, position, trace, watch, raw=raw, error_kind=kind, answer=answer, digest=digest)
     )
     call_events(recorder, trace, number)
+    if trace.ended is None and (span := await look(digest)) is not None:
+        span.steps.append(number)
     return Done(tuple(executed.messages), trace.ended)
 
 
@@ -119,7 +124,7 @@ def act_step(
         step=number,
         parent_step=position[0],
         started_at=watch.started_at,
-        duration_s=result.duration_s if result else watch.seconds,
+        duration_s=result.duration_s if result else _own_s(watch, trace),
         think_step=position[0],
         call_index=position[1],
         tool=call.function,
@@ -135,8 +140,14 @@ def act_step(
         exit_code=result.exit_code if result else None,
         error_kind=error_kind,
         fault_id=trace.strike.fault.id if trace.strike and trace.strike.visible else None,
+        approval=trace.approved.text if trace.approved else None,
         workspace_digest=digest,
     )
+
+
+def _own_s(watch: Stopwatch, trace: CallTrace) -> float:
+    """Without the time in which somebody was asked."""
+    return max(0.0, watch.seconds - (trace.approved.waited_s if trace.approved else 0.0))
 
 
 def _shown(answer: ChatMessageTool | None) -> str | None:
@@ -164,6 +175,8 @@ def error_kind(answer: ChatMessageTool | None, trace: CallTrace) -> ErrorKind | 
 def call_events(recorder: Recorder, trace: CallTrace, act: int) -> None:
     """Record what happened beside a call, after its step."""
     result = trace.result
+    if trace.approved is not None and not trace.approved.is_plain:
+        recorder.event("approval", canonical_json(trace.approved.parts), parent=act)
     if trace.strike is not None:
         recorder.event("fault", trace.strike.detail, parent=act)
     if result is not None and result.late:

@@ -7,6 +7,7 @@ order in which things began, so what is still going on holds back what began aft
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict, deque
 from datetime import datetime
 
 from inspect_ai.event import ApprovalEvent, CompactionEvent, Event, ModelEvent, ToolEvent
@@ -15,11 +16,13 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageTool, Ch
 from inspect_ai.tool import ToolCall
 
 from evalkit.engine.answer import raw_arguments, refusal_in
+from evalkit.engine.approvals.guard import approved_in
 from evalkit.engine.calls import act_step, call_events, error_kind
+from evalkit.engine.effects.attribution import missed
 from evalkit.engine.generation import facts_about, think_step
 from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.spending import Spending
-from evalkit.engine.traces import CallTrace, Traces
+from evalkit.engine.traces import Approved, CallTrace, Traces
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import ErrorKind
 
@@ -44,6 +47,8 @@ class EventSteps:
         """Attempts since the last answer."""
         self._asked: dict[str, _Asked] = {}
         """By the call's id."""
+        self._approved: defaultdict[str, deque[Approved]] = defaultdict(deque)
+        """What was decided about calls whose own events are still to come, by the call's id."""
 
     def flush(self, *, final: bool = False) -> None:
         """Record every event up to the first that is still going on; `final`: that one too, as cut off."""
@@ -65,6 +70,9 @@ class EventSteps:
         elif isinstance(event, ToolEvent):
             self._call(event)
         elif isinstance(event, ApprovalEvent):
+            if (approved := approved_in(event.metadata)) is not None:
+                self._approved[event.call.id].append(approved)
+                return
             detail = {"decision": event.decision, "approver": event.approver, "tool": event.call.function}
             self._recorder.event("approval", canonical_json(detail))
         elif isinstance(event, CompactionEvent):
@@ -111,6 +119,8 @@ class EventSteps:
         if asked is None or asked.call.function != event.function:
             asked = _Asked(None, ToolCall(event.id, event.function, event.arguments))
         trace = self._traces.by_event.get(event.uuid or "", CallTrace())
+        if decided := self._approved.get(event.id):
+            trace.approved = decided.popleft()
         answer = None if event.pending else _answer(event)
         kind: ErrorKind | None = "limit" if event.pending else error_kind(answer, trace)
         number = self._recorder.next
@@ -128,9 +138,15 @@ class EventSteps:
         began, seconds = _clock(event)
         if trace.result is not None:
             seconds = trace.result.duration_s
+        elif seconds is not None and trace.approved is not None:
+            seconds = max(0.0, seconds - trace.approved.waited_s)
         if asked.position is None:
             step = dataclasses.replace(step, parent_step=None, think_step=None, call_index=None)
         self._recorder.add(dataclasses.replace(step, started_at=began, duration_s=seconds))
+        if trace.span is not None:
+            trace.span.steps.append(number)
+        elif trace.ended is None:
+            missed(number)
         call_events(self._recorder, trace, number)
 
 

@@ -1,14 +1,16 @@
 """Is a task fit to judge anybody by?
 
 The oracle passes twice alike, and doing nothing fails. Of a task with faults, the oracle recovers from each, and the
-careless solution fails with it. What cannot be scored, and a fault that did not fire, prove nothing.
+careless solution fails with it. The oracle leaves nothing behind that is neither allowed nor noise. What cannot be
+scored, and a fault that did not fire, prove nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalkit.engine.effects.proof import Left, complaints
 from evalkit.trajectory.trial import Trial
 
 ORACLE_TIMES = 2
@@ -44,9 +46,10 @@ def judge(
     trials: Sequence[Trial],
     unfired: Mapping[str, str] | None = None,
     endless: Mapping[str, str] | None = None,
+    left: Mapping[str, Left] | None = None,
 ) -> tuple[Finding, ...]:
     """Compare what the scripted agents did on each (suite, task, variant); `unfired` says by trial why a fault did not
-    fire, `endless` why its end could not be told.
+    fire, `endless` why its end could not be told, `left` what it left behind.
     """
     variants: dict[tuple[str, str], dict[str, None]] = {}
     for suite, task, variant in planned:
@@ -66,13 +69,32 @@ def judge(
             if variant != "clean"
         )
         findings.append(
-            _finding(f"{suite}/{task}", _of(clean, "scripted/oracle"), _of(clean, "scripted/nop"), faults)
+            _finding(
+                f"{suite}/{task}",
+                _of(clean, "scripted/oracle"),
+                _of(clean, "scripted/nop"),
+                (*_unclean(own, left or {}),),
+                faults,
+            )
         )
     return tuple(findings)
 
 
 def _of(trials: Sequence[Trial], model: str) -> list[Trial]:
     return [trial for trial in trials if trial.model == model]
+
+
+def _unclean(trials: Sequence[Trial], left: Mapping[str, Left]) -> Iterator[str]:
+    """What is wrong with what was left behind, each thing once."""
+    said: dict[str, None] = {}
+    for trial in trials:
+        own = left.get(trial.trial_id, Left())
+        met = "" if trial.variant == "clean" else f" that meets {trial.variant}"
+        if trial.model == "scripted/oracle" and trial.status == "passed":
+            said.update(dict.fromkeys(complaints(f"the oracle{met}", own)))
+        elif trial.model == "scripted/nop" and own.forbidden:
+            said.update(dict.fromkeys(complaints("doing nothing", Left(forbidden=own.forbidden))))
+    yield from said
 
 
 def _fault_proof(
@@ -103,7 +125,11 @@ def _fault_proof(
 
 
 def _finding(
-    task: str, oracle: Sequence[Trial], nop: Sequence[Trial], faults: tuple[FaultProof, ...]
+    task: str,
+    oracle: Sequence[Trial],
+    nop: Sequence[Trial],
+    unclean: tuple[str, ...],
+    faults: tuple[FaultProof, ...],
 ) -> Finding:
     problems: list[str] = []
     if len(oracle) < ORACLE_TIMES or not nop:
@@ -122,6 +148,7 @@ def _finding(
         )
     if any(trial.status == "passed" for trial in nop):
         problems.append("doing nothing passes: the grader does not look at the work")
+    problems += unclean
     problems += [f"fault {proof.fault}: {problem}" for proof in faults for problem in proof.problems]
     return Finding(
         task=task,

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal, TypeVar
 
 from evalkit.engine.boundary import Failure
+from evalkit.engine.effects.measuring import EffectsMeter
 from evalkit.engine.faults.injector import Injector
 from evalkit.engine.loop import Outcome
 from evalkit.engine.plan import Planned
@@ -41,6 +42,8 @@ class Ledger:
     spending: Spending = field(default_factory=Spending)
     injector: Injector | None = None
     """What the trial's planned fault works through."""
+    meter: EffectsMeter | None = None
+    """What measures the trial's lasting changes; None where nothing does."""
     failure: Failure | None = None
     cancelled: bool = False
 
@@ -53,6 +56,15 @@ class Ledger:
         finally:
             before: float | None = getattr(self, phase)
             setattr(self, phase, (before or 0.0) + watch.seconds)
+
+    def put_aside(self) -> None:
+        """Take out of the agent's time what following its changes took; it belongs to the set-up."""
+        if self.meter is None:
+            return
+        self.meter.attribution.clock = None
+        taken = self.meter.attribution.taken_s()
+        self.agent_s = max(0.0, (self.agent_s or 0.0) - taken)
+        self.setup_s = (self.setup_s or 0.0) + taken
 
     def trial(
         self, planned: Planned, *, run_id: str, sandbox: str | None, host: str, recorder: Recorder
@@ -79,6 +91,7 @@ class Ledger:
             model=str(agent.model),
             thinking=agent.thinking.asked,
             tool_settings=agent.tool_settings.id,
+            approvals=agent.approvals.id if agent.approvals else None,
             temperature=agent.sampling.temperature,
             seed=agent.sampling.seed,
             sandbox=sandbox,
@@ -110,6 +123,7 @@ class Ledger:
             faults_fired=int(self.injector is not None and self.injector.fired),
             price_source=self.spending.price_source,
             raw_usage=self.spending.raw_usage,
+            effects_measured=self.meter.measured if self.meter else None,
             **self._totals(recorder, counted=agent.model.route == "scripted"),
         )
 

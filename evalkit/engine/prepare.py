@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
+from evalkit.engine.approvals.policy_file import check_tools, load_approvals
 from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.faults.choice import NONE, FaultChoice, load_choice
 from evalkit.engine.faults.doubt import doubts
@@ -26,6 +27,7 @@ from evalkit.grading.unsupported import remarks
 from evalkit.models.sampling import Sampling
 from evalkit.project import McpDefaults, Project, RunDefaults, find_project
 from evalkit.sandbox import KINDS, SandboxKind
+from evalkit.tasks.faults import STRUCK_TOOLS
 from evalkit.tasks.suite import load_suite
 
 if TYPE_CHECKING:
@@ -60,8 +62,11 @@ class RunFlags:
     seed: int | None = None
     max_tokens: int | None = None
     loop: str | None = None
+    approvals: Path | None = None
     faults: str | None = None
     """A fault plan's file, or `none`; None: the tasks' own faults."""
+    effects: bool | None = None
+    """Whether lasting changes are measured."""
     task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
     """What Inspect tasks are made with."""
 
@@ -94,7 +99,9 @@ class Prepared:
     sandbox_asked: SandboxKind | None = None
     """What was asked for by flag or evalkit.toml, which beats what an Inspect task prefers."""
     chosen: Mapping[str, Json] = field(default_factory=_no_arguments)
-    """As it was given: which tasks (`task`, `limit`), and the files of `faults` and `tools`. None: not given."""
+    """As given: which tasks (`task`, `limit`), and the files of `faults`, `tools` and `approvals`. None: not given."""
+    effects: bool = True
+    """Whether lasting changes are measured."""
 
     @property
     def cost_ceiling_usd(self) -> float | None:
@@ -146,6 +153,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         faults=faults,
     )
     plan = make_plan(suites, agents, asked)
+    _check_approvals(project, flags, settings, plan)
     refuse_oversized(tasks_of(plan), sandbox)
     return Prepared(
         suites=suites,
@@ -164,17 +172,20 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         faults=faults,
         sandbox_asked=asked_kind,
         chosen=_chosen(project, flags, settings, faults),
+        effects=flags.effects if flags.effects is not None else settings.effects is not False,
     )
 
 
 def _chosen(project: Project, flags: RunFlags, settings: RunDefaults, faults: FaultChoice) -> dict[str, Json]:
     tools = flags.tools or _in_project(project, settings.tool_settings)
+    approvals = _approvals(project, flags, settings)
     plan = None if faults.source is None else str(faults.source.path)
     return {
         "task": flags.task or settings.task,
         "limit": flags.limit or settings.limit,
         "faults": plan if faults.own else NONE,
         "tools": None if tools is None else str(tools),
+        "approvals": None if approvals is None else str(approvals),
     }
 
 
@@ -187,10 +198,27 @@ def _agents(project: Project, flags: RunFlags, settings: RunDefaults, own: OwnCo
         own,
         sampling=_sampling(flags, settings),
         base_url=settings.base_url if flags.base_url is None else flags.base_url,
+        approvals=load_approvals(_approvals(project, flags, settings)),
     )
     check_models(agents)
     _refuse_thinking(agents)
     return agents
+
+
+def _approvals(project: Project, flags: RunFlags, settings: RunDefaults) -> Path | None:
+    return flags.approvals or _in_project(project, settings.approvals)
+
+
+def _check_approvals(
+    project: Project, flags: RunFlags, settings: RunDefaults, plan: Sequence[Planned]
+) -> None:
+    """Where agents have only evalkit's own tools, a rule for another is a mistake."""
+    path, agents = _approvals(project, flags, settings), [trial.agent for trial in plan]
+    if path is None or any(agent.loop != "react" or agent.own.parts for agent in agents):
+        return
+    for approvals in dict.fromkeys(agent.approvals for agent in agents):
+        if approvals is not None:
+            check_tools(path, approvals, STRUCK_TOOLS)
 
 
 def _sampling(flags: RunFlags, settings: RunDefaults) -> Sampling:
@@ -282,7 +310,6 @@ def _refuse_later(project: Project) -> None:
     """What evalkit.toml may say but this version cannot do is refused by name, never ignored."""
     run = project.settings.run
     later = {
-        "run.approvals": run.approvals is not None,
         "run.executor": run.executor is not None,
         "run.thinking_nearest": bool(run.thinking_nearest),
     }

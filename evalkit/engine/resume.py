@@ -7,7 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from pydantic import ValidationError
+
 from evalkit.engine.agent import Agent
+from evalkit.engine.approvals.policy import Approvals
 from evalkit.engine.faults.entry import planned_faults
 from evalkit.engine.inspect_suite import PREFIX, InspectSuite
 from evalkit.engine.limits import AgentLimits
@@ -108,6 +111,7 @@ def _agent(entry: AgentEntry) -> Agent:
         sampling=_sampling(settings),
         base_url=None if settings.get("base_url") is None else str(settings["base_url"]),
         own=_own_code(entry),
+        approvals=_approvals(settings),
     )
     if agent.digest != entry.digest:
         raise NotComparable(
@@ -125,6 +129,19 @@ def _sampling(settings: Mapping[str, object]) -> Sampling:
         seed=seed if isinstance(seed, int) else None,
         max_tokens=most if isinstance(most, int) else None,
     )
+
+
+def _approvals(settings: Mapping[str, object]) -> Approvals | None:
+    """As the run began with them, whatever their file says now."""
+    stored = settings.get("approvals")
+    try:
+        return None if stored is None else Approvals.model_validate(stored)
+    except ValidationError as error:
+        raise NotComparable(
+            f"the run's approvals are none: {error.errors()[0]['msg']}",
+            where="run.json",
+            hint="Its `agents` were changed; start a new run.",
+        ) from None
 
 
 def _own_code(entry: AgentEntry) -> OwnCode:

@@ -20,6 +20,7 @@ from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
 from evalkit._content import ROOT
 from evalkit.engine.agent import Agent
+from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.attempts import model_config
 from evalkit.engine.capacity import Capacity
 from evalkit.engine.cost_limits import CostLimits
@@ -60,10 +61,12 @@ def run_plan(
     capacity: Capacity,
     costs: CostLimits,
     progress: Progress,
+    asker: Asker | None = None,
+    effects: bool = True,
 ) -> RunResult:
     """Run every planned trial, as many at once as there is capacity for, and compact the run's files at the end.
 
-    `models` holds each agent's model by the agent's id.
+    `models` holds each agent's model by the agent's id. `asker` is asked where approvals say so.
     Trials that cannot be scored are rows like all others. Raises what stops the harness as a whole.
     """
     result = RunResult(path=Path(writer.path))
@@ -78,7 +81,9 @@ def run_plan(
         progress=progress,
         capacity=capacity,
         costs=costs,
+        asker=asker,
         since_begin=Stopwatch(),
+        effects=effects,
     )
     tasks = _inspect_tasks([one for one in plan if isinstance(one, PlannedTrial)], models, context)
     tasks += sample_tasks([one for one in plan if isinstance(one, PlannedSample)], models, context)

@@ -29,6 +29,8 @@ from inspect_ai.util import (
 )
 
 from evalkit.engine.agent_clock import AgentClock
+from evalkit.engine.approvals.asking import Asker
+from evalkit.engine.approvals.guard import guarded
 from evalkit.engine.inspect_scoring import score_sample
 from evalkit.engine.inspect_suite import Place
 from evalkit.engine.ledger import Ledger
@@ -44,7 +46,7 @@ from evalkit.engine.spending import Spending
 from evalkit.engine.tools import agent_tools
 from evalkit.engine.trial import RunContext, conduct, start_sandbox
 from evalkit.errors import EvalkitError, ModelError, TaskError
-from evalkit.sandbox.protocol import Sandbox
+from evalkit.sandbox.protocol import DEFAULT_WORKDIR, Sandbox
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.trial import StopReason, Trial
 
@@ -77,7 +79,9 @@ async def run_sample(
             init_scoring_context(scorers, target)
         try:
             with ledger.clock("agent_s"):
-                ledger.outcome = await _work(planned, solving, model, recorder, ledger.spending)
+                ledger.outcome = await _work(
+                    planned, solving, model, recorder, ledger.spending, asker=context.asker, place=place
+                )
             with ledger.clock("grade_s"):
                 ledger.verdict = await score_sample(
                     scorers, solving.state, target, pass_reward=planned.task.settings.pass_reward
@@ -135,12 +139,25 @@ async def _set_up(planned: PlannedSample, sandbox: Sandbox) -> None:
 
 
 async def _work(
-    planned: PlannedSample, solving: Solving, model: Model, recorder: Recorder, spending: Spending
+    planned: PlannedSample,
+    solving: Solving,
+    model: Model,
+    recorder: Recorder,
+    spending: Spending,
+    *,
+    asker: Asker | None,
+    place: Place | None,
 ) -> Outcome:
     """The agent's part, up to its own end or a limit, the task's own or ours."""
     clock = AgentClock(planned.limits.time_s)
+    base = place.environment.workdir if place and place.environment.workdir else DEFAULT_WORKDIR
+    further = planned.suite.task.approval or ()
     try:
-        with apply_limits(_limits(planned), catch_errors=True) as reached, clock.running():
+        with (
+            apply_limits(_limits(planned), catch_errors=True) as reached,
+            clock.running(),
+            guarded(planned, asker=asker, base=base, clock=clock, further=further),
+        ):
             if planned.agent.loop == "react":
                 return await react_on_sample(
                     planned, solving, model, recorder, clock=clock, spending=spending

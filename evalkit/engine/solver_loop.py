@@ -28,6 +28,7 @@ from inspect_ai.util import (
 
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.attempts import Attempts, current_attempts
+from evalkit.engine.effects.attribution import settle
 from evalkit.engine.event_steps import EventSteps
 from evalkit.engine.limits import AgentLimits, note_spent, tokens_spent
 from evalkit.engine.loop import Outcome
@@ -97,6 +98,7 @@ class _WatchHook(Hooks):
         watch = _watch.get()
         if watch is not None:
             watch.before_generation()
+            await settle()
 
 
 @functools.cache

@@ -15,6 +15,8 @@ from inspect_ai.model import ChatMessage, Model
 from inspect_ai.tool import Tool
 
 from evalkit.engine.agent_clock import AgentClock
+from evalkit.engine.approvals.asking import Asker
+from evalkit.engine.approvals.guard import guarded
 from evalkit.engine.attempts import model_config
 from evalkit.engine.faults.own_tools import through
 from evalkit.engine.faults.site import Site
@@ -32,11 +34,11 @@ from evalkit.grading.in_place import as_the_agent_left_it
 from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
 from evalkit.grading.verdict import Verdict
-from evalkit.models.personas.persona import Persona, Script
+from evalkit.models.personas.persona import Move, Persona, Script
 from evalkit.models.reply import Reply, Turn
 from evalkit.models.scripted import find_persona
 from evalkit.sandbox.protocol import Sandbox
-from evalkit.tasks.solution import load_solution
+from evalkit.tasks.solution import load_beside, load_solution
 from evalkit.tasks.stage import Stage
 from evalkit.trajectory.canonical import canonical_json
 
@@ -53,6 +55,8 @@ class TrialParts:
     recorder: Recorder
     ledger: Ledger
     grading: Grading
+    asker: Asker | None = None
+    """Who is asked where approvals say so."""
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
     """What was said in the stages before, where the agent remembers it."""
 
@@ -81,6 +85,8 @@ async def run_stages(given: TrialParts) -> None:
         try:
             with ledger.clock("setup_s"):
                 await _set_up(given, stage)
+                if ledger.meter is not None:
+                    await ledger.meter.begin()
         except TaskError as error:
             if not verdicts:
                 raise
@@ -90,6 +96,7 @@ async def run_stages(given: TrialParts) -> None:
         ledger.outcome = None
         with ledger.clock("agent_s"):
             ledger.outcome = await _work(given, stage)
+        ledger.put_aside()
         last = number == len(task.stages) - 1
         with ledger.clock("grade_s"):
             judged = await _judge(given, stage, goes_on=not last)
@@ -117,6 +124,8 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         current_script.set(_script(given.persona, stage, len(given.messages)))
     seconds = _seconds(given, stage)
     clock = AgentClock(seconds)
+    if given.ledger.meter is not None:
+        given.ledger.meter.attribution.clock = clock
     if given.ledger.injector is not None:
         given.ledger.injector.clock = clock
     tools = agent_tools(
@@ -140,7 +149,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         strike=_strike(given),
     )
     try:
-        with clock.running():
+        with clock.running(), guarded(given.planned, asker=given.asker, base=task.workdir, clock=clock):
             return await run_loop(agent.own, loop)
     finally:
         if agent.model.route != "scripted":
@@ -185,7 +194,10 @@ class _Later:
 
 
 def _script(persona: Persona, stage: Stage, begin: int) -> Script:
-    script = persona.make(load_solution(stage, persona.solutions) if persona.needs_solution else ())
+    moves: tuple[Move, ...] = load_solution(stage, persona.solutions) if persona.needs_solution else ()
+    if persona.beside is not None:
+        moves += load_beside(stage, persona.beside) or persona.without
+    script = persona.make(moves)
     return _Later(script, begin) if begin else script
 
 
@@ -200,13 +212,21 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     task, sandbox, recorder = given.planned.task, given.sandbox, given.recorder
     mode = stage.verifier.mode
     given.ledger.grader_digest = tests_digest(task)
+    if (meter := given.ledger.meter) is not None:
+        await meter.note_running()
     if mode != "sealed" and not goes_on:
         await _rest(given)
+    if (
+        meter is not None and stage.verifier.collect
+    ):  # which change files themselves, and need what is running
+        await meter.end()
     for command, how in (await collect(task, stage, sandbox)).items():
         recorder.event("error", canonical_json({"not_collected": command, "reason": how}))
     halted = mode == "snapshot" or (mode == "sealed" and not goes_on)
     if halted:
         await sandbox.halt()
+    if meter is not None:
+        await meter.end()
     taken = await take_deliverables(
         task, stage, sandbox, given.grading.store, halt_if_moving=mode == "sealed" and not halted
     )

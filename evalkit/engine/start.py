@@ -12,6 +12,7 @@ from typing import cast
 
 from evalkit import __version__
 from evalkit.engine.agent import Agent, check_keys
+from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.capacity import make_capacity, refuse_oversized
 from evalkit.engine.cost_limits import CostLimits, spent_usd
 from evalkit.engine.faults.entry import fault_entries
@@ -31,7 +32,7 @@ from evalkit.trajectory.spent import read_spent
 from evalkit.trajectory.writer import RunWriter
 
 
-def start(prepared: Prepared, progress: Progress) -> RunResult:
+def start(prepared: Prepared, progress: Progress, asker: Asker | None = None) -> RunResult:
     """Check what the tasks need, make the run's folder, and run every trial.
 
     Raises UsageError where something is missing, no sandbox can be started, or the folder exists: all
@@ -56,10 +57,12 @@ def start(prepared: Prepared, progress: Progress) -> RunResult:
         capacity=make_capacity(prepared.max_trials, prepared.sandbox),
         costs=CostLimits(prepared.out, prepared.cost_limit_usd, prepared.trial_cost_limit_usd),
         progress=progress,
+        asker=asker,
+        effects=prepared.effects,
     )
 
 
-def resume(path: Path, progress: Progress) -> RunResult:
+def resume(path: Path, progress: Progress, asker: Asker | None = None) -> RunResult:
     """Go on with a run: what is missing is run, what was unscored is tried again.
 
     Trials that were in flight when the run died are kept as `unscored` with the steps they had. Raises
@@ -97,6 +100,8 @@ def resume(path: Path, progress: Progress) -> RunResult:
         capacity=make_capacity(cast("int | None", manifest.settings.get("max_trials")), kind),
         costs=_costs(path, manifest),
         progress=progress,
+        asker=asker,
+        effects=bool(manifest.settings.get("effects", False)),
     )
 
 
@@ -160,6 +165,7 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
         },
         tasks={f"{trial.suite.name}/{trial.task.id}": _declared(trial) for trial in prepared.plan},
         faults=fault_entries(prepared.plan),
+        policy=_policy(prepared.agents),
         settings={
             "sandbox": prepared.sandbox,
             "sandbox_runtime": prepared.sandbox_runtime,
@@ -170,6 +176,7 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             "task_arguments": prepared.task_arguments,
             "sandbox_asked": prepared.sandbox_asked,
             "chosen": prepared.chosen,
+            "effects": prepared.effects,
         },
         versions=_versions(prepared.sandbox),
         host_class=host_class(),
@@ -187,6 +194,15 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
     )
 
 
+def _policy(agents: Sequence[Agent]) -> Mapping[str, Json]:
+    """What holds for all agents of a run: how tools report, and which calls may run."""
+    approvals = next((agent.approvals for agent in agents if agent.approvals is not None), None)
+    return {
+        "approvals": None if approvals is None else {"id": approvals.id, **approvals.parts},
+        "tool_settings": agents[0].tool_settings.parts,
+    }
+
+
 def _declared(trial: Planned) -> Mapping[str, Json]:
     """What a task declares that its scores depend on."""
     settings = trial.task.settings
@@ -195,7 +211,20 @@ def _declared(trial: Planned) -> Mapping[str, Json]:
         "answer": settings.answer,
         "milestones": list(settings.milestones),
         "resource_args": dict(settings.resource_args),
+        **({"effects": _effects(trial)} if isinstance(trial, PlannedTrial) else {}),
         **({} if weight == 1 else {"weight": weight}),
+    }
+
+
+def _effects(trial: PlannedTrial) -> Mapping[str, Json]:
+    """What scores of side effects depend on beside the rows; `scope` says by whose word changes are allowed."""
+    declared = trial.task.settings.effects
+    return {
+        "declared": declared is not None,
+        "scope": "default scope" if declared is None else "declared",
+        "required": list(declared.required) if declared else [],
+        "network": trial.task.agent_network,
+        "passes_at_start": list(trial.task.learned.passes_at_start),
     }
 
 

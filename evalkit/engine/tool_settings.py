@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -18,6 +18,7 @@ from evalkit.trajectory.canonical import canonical_json
 ErrorStyle = Literal["terse", "plain", "structured"]
 KeptEnd = Literal["head", "tail", "both"]
 ExitCodes = Literal["always", "nonzero", "never"]
+DenialStyle = Literal["terse", "plain", "structured"]
 
 
 class ToolSettings(BaseModel):
@@ -34,14 +35,24 @@ class ToolSettings(BaseModel):
     """Which end survives when output is cut."""
     exit_codes: ExitCodes = "always"
     errors: ErrorStyle = "plain"
+    denials: DenialStyle = "plain"
+    """Of calls that approvals deny: that they do, with the reason, or as an error object with a hint."""
 
     @property
     def id(self) -> str:
         """`default`, or the name with the first digits of its digest."""
         if self == ToolSettings():
             return "default"
-        digest = hashlib.sha256(canonical_json(self.model_dump()).encode()).hexdigest()
+        digest = hashlib.sha256(canonical_json(self.parts).encode()).hexdigest()
         return f"{self.name}#{digest[:6]}"
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """As JSON values. Where denials are told as ever, nothing is said of them: agents keep their digests."""
+        parts = self.model_dump()
+        if self.denials == "plain":
+            del parts["denials"]
+        return parts
 
 
 def load_tool_settings(path: Path | None) -> ToolSettings:

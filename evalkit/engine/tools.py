@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParam, ToolParams
 
+from evalkit.engine.approvals.guard import refuse_unasked
+from evalkit.engine.effects.attribution import look
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.injector import Injector
 from evalkit.engine.faults.site import Site
@@ -100,6 +102,7 @@ class _Bench:
         trace.result, trace.strike = seen.result, seen.strike
         if is_foreign():
             trace.digest = await site.sandbox.workspace_digest()
+            trace.span = await look(trace.digest)
         return observe(seen.result, site.settings, seen.told)
 
 
@@ -108,6 +111,7 @@ def _bash(bench: _Bench) -> Callable[[str], Awaitable[str]]:
 
     async def bash(command: str) -> str:
         trace = call_trace("bash", command=command)
+        await refuse_unasked("bash", {"command": command}, trace)
         line = _executable(trace, "command", command)
         if not shells:
             found = await bench.site.sandbox.exec(
@@ -125,6 +129,7 @@ def _bash(bench: _Bench) -> Callable[[str], Awaitable[str]]:
 def _python(bench: _Bench) -> Callable[[str], Awaitable[str]]:
     async def python(code: str) -> str:
         trace = call_trace("python", code=code)
+        await refuse_unasked("python", {"code": code}, trace)
         text = _executable(trace, "code", code).encode()
         return await bench.run(Called("python", {"code": code}), trace, ("python3", "-"), text)
 

@@ -6,12 +6,15 @@ event that it does: the trace is kept under that event's id, and joins its step 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from inspect_ai.event import ToolEvent
 from inspect_ai.log import transcript
 
+from evalkit.engine.effects.attribution import Span
 from evalkit.engine.faults.strike import Strike
 from evalkit.sandbox.protocol import ExecResult
 
@@ -25,6 +28,44 @@ class Ending:
     confidence: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """What was decided about a call before it could run."""
+
+    verdict: Literal["allow", "deny", "ask_allowed", "ask_denied"]
+    rule: str | None = None
+    """None: an allowance because no rule matched."""
+    by: Literal["rule", "terminal", "unattended"] = "rule"
+    """Who decided: the rules, somebody at the terminal, or what holds where nobody is there."""
+    waited_s: float = 0.0
+    """Seconds until there was an answer."""
+
+    @property
+    def text(self) -> str:
+        """As a step says it: `allow`, or the decision with the rule, such as `deny:no-force-push`."""
+        return self.verdict if self.rule is None else f"{self.verdict}:{self.rule}"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no rule and nobody had anything to say."""
+        return self.rule is None
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "decision": self.verdict,
+            "rule": self.rule,
+            "by": self.by,
+            "waited_s": round(self.waited_s, 3),
+        }
+
+    @classmethod
+    def from_parts(cls, parts: Mapping[str, Any]) -> Approved:
+        """What `parts` were made of."""
+        return cls(parts["decision"], parts["rule"], parts["by"], parts["waited_s"])
+
+
 @dataclass(slots=True)
 class CallTrace:
     """What a tool did beyond what the model sees; filled in by the tool while it runs."""
@@ -35,8 +76,14 @@ class CallTrace:
     ended: Ending | None = None
     strike: Strike | None = None
     """What the trial's planned fault did."""
+    call_id: str | None = None
+    """Where somebody else's loop makes the call."""
+    approved: Approved | None = None
+    """What was decided before it ran; None where nobody decides."""
     digest: str | None = None
     """Of the working directory after the call, where no loop of ours asks for it."""
+    span: Span | None = None
+    """What the call has touched, likewise."""
 
 
 @dataclass(slots=True)
@@ -61,7 +108,7 @@ class Traces:
                     or all(arguments.get(name) == value for name, value in event.arguments.items())
                 )
             ):
-                return self.by_event.setdefault(event.uuid, CallTrace())
+                return self.by_event.setdefault(event.uuid, CallTrace(call_id=event.id))
         return CallTrace()
 
     @property

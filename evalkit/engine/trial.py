@@ -13,9 +13,13 @@ from pathlib import Path
 import anyio
 from inspect_ai.model import Model
 
+from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.boundary import INTERRUPTED, attribute
 from evalkit.engine.capacity import Capacity
 from evalkit.engine.cost_limits import CostLimits
+from evalkit.engine.effects.attribution import Attribution
+from evalkit.engine.effects.measuring import EffectsMeter
+from evalkit.engine.effects.scope import scope_of
 from evalkit.engine.faults.injector import Injector
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.paid_call import current_money
@@ -54,8 +58,12 @@ class RunContext:
     progress: Progress
     capacity: Capacity
     costs: CostLimits
+    asker: Asker | None
+    """Who is asked where approvals say so; None: nobody is there."""
     since_begin: Stopwatch
     """Since the first trial could have been begun: what a trial waits is its time in the queue."""
+    effects: bool = True
+    """Whether lasting changes are measured."""
 
 
 async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, context: RunContext) -> Trial:
@@ -103,6 +111,8 @@ async def conduct(
                 await _stop(sandbox, recorder)
             if ledger.injector is not None and (ending := ledger.injector.ending) is not None:
                 recorder.event("fault", ending)
+            trial_id = planned.trial_id(context.run_id)
+            effects = ledger.meter.effects(trial_id) if ledger.meter is not None else ()
             trial = ledger.trial(
                 planned,
                 run_id=context.run_id,
@@ -110,7 +120,7 @@ async def conduct(
                 host=context.host,
                 recorder=recorder,
             )
-            context.writer.commit(trial, recorder.steps)
+            context.writer.commit(trial, recorder.steps, effects)
             context.progress.finished(planned, trial)
     return trial
 
@@ -172,11 +182,27 @@ async def _phases(
 ) -> None:
     task = planned.task
     await start_sandbox(sandbox, recorder, ledger)
+    if context.effects:
+        ledger.meter = await _meter(planned, sandbox, context, recorder)
     with ledger.clock("setup_s"):
         await set_up(task.recipe, task.path / "environment" / "Dockerfile", sandbox)
         if (check := task.harbor.environment.healthcheck) is not None:
             await until_healthy(check, sandbox, user=image_user(task), where=str(task.path / "task.toml"))
-    await run_stages(TrialParts(planned, sandbox, model, recorder, ledger, _grading(planned, context)))
+    grading = _grading(planned, context)
+    await run_stages(TrialParts(planned, sandbox, model, recorder, ledger, grading, context.asker))
+
+
+async def _meter(
+    planned: PlannedTrial, sandbox: Sandbox, context: RunContext, recorder: Recorder
+) -> EffectsMeter:
+    task, workdir = planned.task, planned.task.workdir
+    environment = task.harbor.environment
+    if context.sandbox != "local" and environment.docker_image is not None and not environment.workdir:
+        told = await sandbox.exec(("pwd",), timeout_s=60)  # only the image knows; nobody has worked in it yet
+        workdir = told.stdout.text.strip() or workdir
+    attribution = Attribution(sandbox, only_workdir=context.sandbox != "local")
+    scope = scope_of(task, workdir)
+    return EffectsMeter(sandbox, scope, recorder, workdir, attribution, network=task.agent_network)
 
 
 def _grading(planned: PlannedTrial, context: RunContext) -> Grading:

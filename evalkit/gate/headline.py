@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from evalkit.gate.verdict import AgentVerdict, Outcome, Verdict
 
@@ -16,12 +16,15 @@ _WORDS: dict[Outcome, str] = {
 }
 
 
-def with_words(verdict: Verdict) -> Verdict:
-    """The verdict with its first line, which says it and why, and its second, which says what to do."""
+def with_words(verdict: Verdict, nulls: Mapping[str, str] | None = None) -> Verdict:
+    """The verdict with its first line, which says it and why, and its second, which says what to do.
+
+    `nulls` says it of metrics that have no value though they were looked for, by their keys.
+    """
     why = list(_reasons(verdict))
     told = "; ".join(why[:2]) + (f"; and {len(why) - 2} more" if len(why) > 2 else "")
     return dataclasses.replace(
-        verdict, headline=f"{_WORDS[verdict.outcome]}: {told}.", advice=_advice(verdict)
+        verdict, headline=f"{_WORDS[verdict.outcome]}: {told}.", advice=_advice(verdict, nulls or {})
     )
 
 
@@ -55,16 +58,22 @@ def _all_well(own: AgentVerdict) -> str:
     return f"{told}, on {n} tasks" if n else told
 
 
-def _advice(verdict: Verdict) -> str:
+def _not_comparable(verdict: Verdict) -> Iterator[str]:
+    """The names of what could not be compared, in the order in which it is told."""
+    for own in verdict.agents:
+        yield from (part.rule.name for part in own.zero if part.outcome == "not comparable")
+        yield from (part.rule.key for part in own.metrics if part.outcome == "not comparable")
+
+
+def _advice(verdict: Verdict, nulls: Mapping[str, str]) -> str:
     match verdict.outcome:
         case "pass" | "information":
             return "This change may go in."
         case "not comparable":
-            return (
-                verdict.problems[0].hint
-                if verdict.problems
-                else "Run both again with the same scorers: evalkit score RUN"
-            )
+            if verdict.problems:
+                return verdict.problems[0].hint
+            lacking = next((nulls[key] for key in _not_comparable(verdict) if key in nulls), None)
+            return lacking or "Run both again with the same scorers: evalkit score RUN"
         case "regressed":
             return "Look at the tasks below that got worse, and at what changed; do not run again until it passes."
         case "inconclusive":

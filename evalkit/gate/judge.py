@@ -22,6 +22,7 @@ from evalkit.gate.gated import Declared, Gated, gated
 from evalkit.gate.headline import with_words
 from evalkit.gate.hostile_text import one_line
 from evalkit.gate.metric_verdict import Measured, decide, inform, measure
+from evalkit.gate.nulls import nulls
 from evalkit.gate.pairs import Share, places_of
 from evalkit.gate.policy import GatePolicy
 from evalkit.gate.side import PlannedKey, Side, planned_key
@@ -110,7 +111,8 @@ def judge(case: Case) -> Verdict:
             agents=agents,
             problems=_told(problems),
             warnings=tuple(map(one_line, warnings)),
-        )
+        ),
+        nulls(rules, scorers, case.declared, (candidate, baseline)),
     )
 
 

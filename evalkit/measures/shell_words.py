@@ -44,10 +44,18 @@ class Command:
 
     after: str = ""
     """The separator before it, such as `&&` or `|`; empty for the first one."""
+    ended_by: str = ""
+    """The separator after it; empty for the last one."""
     words: list[str] = field(default_factory=list[str])
     """Its program and arguments, without quotes."""
     target: str | None = None
     """The first file that it writes to by redirection."""
+    written: tuple[str, ...] = ()
+    """All its words, `sudo` and assignments too."""
+    files: list[str] = field(default_factory=list[str])
+    """Every file that it reads or writes by redirection."""
+    strings: list[str] = field(default_factory=list[str])
+    """Texts that it reads: `<<< text`."""
 
     @property
     def program(self) -> str:
@@ -65,6 +73,7 @@ def simple_commands(line: str) -> Iterator[Command]:
         kind, text = found.lastgroup, found[0]
         if kind == "separator":
             if command.words or command.target:
+                command.ended_by = text
                 yield _unwrapped(command)
             command, redirected = Command(after=text), ""
         elif kind == "redirection":
@@ -73,8 +82,12 @@ def simple_commands(line: str) -> Iterator[Command]:
             word = _plain(text)
             if not redirected:
                 command.words.append(word)
-            elif command.target is None and ">" in redirected and _is_file(word):
-                command.target = word
+            elif "<<<" in redirected:
+                command.strings.append(word)
+            elif "<<" not in redirected and not word.startswith("&") and not word.isdigit():
+                command.files.append(word)
+                if command.target is None and ">" in redirected and _is_file(word):
+                    command.target = word
             redirected = ""
     if command.words or command.target:
         yield _unwrapped(command)
@@ -100,6 +113,7 @@ def _is_file(word: str) -> bool:
 
 def _unwrapped(command: Command) -> Command:
     words: Sequence[str] = command.words
+    command.written = tuple(words)
     while words:
         first = words[0]
         if first in _RESERVED or ("=" in first and _ASSIGNMENT.match(first)):

@@ -11,6 +11,7 @@ import difflib
 from evalkit.errors import UsageError
 from evalkit.models.personas.believer import BELIEVER
 from evalkit.models.personas.hint_needer import HINT_NEEDER
+from evalkit.models.personas.litterer import LITTERER
 from evalkit.models.personas.naive import NAIVE
 from evalkit.models.personas.nop import NOP
 from evalkit.models.personas.oracle import ORACLE
@@ -19,6 +20,8 @@ from evalkit.models.personas.quitter import QUITTER
 from evalkit.models.personas.recoverer import RECOVERER
 from evalkit.models.personas.repeater import REPEATER
 from evalkit.models.personas.stormer import STORMER
+from evalkit.models.personas.trespasser import TRESPASSER
+from evalkit.models.personas.vandal import VANDAL
 
 PERSONAS: tuple[Persona, ...] = (
     ORACLE,
@@ -30,6 +33,9 @@ PERSONAS: tuple[Persona, ...] = (
     STORMER,
     BELIEVER,
     HINT_NEEDER,
+    TRESPASSER,
+    VANDAL,
+    LITTERER,
 )
 
 

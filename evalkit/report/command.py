@@ -21,7 +21,13 @@ _INSPECT = "inspect:"
 _GLOB = re.compile(r"([*?\[])")
 _LIMITS = (("steps", "--step-limit"), ("tokens", "--token-limit"), ("time_s", "--time-limit"))
 _SENT = (("temperature", "--temperature"), ("seed", "--seed"), ("max_tokens", "--max-tokens"))
-_CHOSEN = (("task", "--task"), ("limit", "--limit"), ("faults", "--faults"), ("tools", "--tools"))
+_CHOSEN = (
+    ("task", "--task"),
+    ("limit", "--limit"),
+    ("faults", "--faults"),
+    ("tools", "--tools"),
+    ("approvals", "--approvals"),
+)
 _OF_THE_RUN = (
     ("cost_limit_usd", "--cost-limit"),
     ("trial_cost_limit_usd", "--trial-cost-limit"),
@@ -96,6 +102,8 @@ def _of_run(manifest: RunManifest) -> Iterator[str]:
     for key, value in _mapping(settings.get("task_arguments")).items():
         yield from ("-T", f"{key}={json.dumps(value)}")
     yield from _options(_OF_THE_RUN, settings)
+    if settings.get("effects") is False:
+        yield "--no-effects"
 
 
 def _options(options: Sequence[tuple[str, str]], settings: Mapping[str, Json]) -> Iterator[str]:
@@ -120,8 +128,8 @@ def _beside(manifest: RunManifest, entry: AgentEntry, told: Mapping[str, str]) -
     for name, label in (("sandbox_runtime", "Container runtime"), ("readonly", "Read-only folders")):
         if value := manifest.settings.get(name):
             yield f"{label}, of evalkit.toml: {json.dumps(value)}"
-    if manifest.policy:
-        yield f"Approvals: {json.dumps(manifest.policy)}"
+    if rules := manifest.policy.get("approvals"):
+        yield f"Approvals (--approvals FILE.toml): {json.dumps(rules)}"
     commit = f", in a repository at commit {manifest.git_commit}" if manifest.git_commit else ""
     if version := manifest.versions.get("evalkit"):
         yield f"Made with evalkit {version}{commit}"

@@ -24,6 +24,7 @@ _FIRST: tuple[tuple[str, Arm], ...] = (
     ("success", "faulted"),
     ("tool_calls", "clean"),
     ("collateral", "clean"),
+    ("violations", "clean"),
     ("tamper_confirmed", "clean"),
     ("token_efficiency", "clean"),
     ("overspend", "clean"),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evalkit.measures.episode import Episode
+from evalkit.report.effects_json import effect_marks
 from evalkit.report.shown_text import name
 from evalkit.scoring.trial import Trial
 
@@ -120,6 +121,11 @@ def _episodes(trial: Trial) -> Lane:
     )
 
 
+def _effects(trial: Trial) -> Lane:
+    marks = (Mark(step=step, label=label, kind=kind) for step, label, kind in effect_marks(trial))
+    return Lane(name="effects", title="Lasting changes", marks=tuple(marks))
+
+
 def _ending(episode: Episode) -> str:
     if episode.by_milestone:
         return "milestone"
@@ -128,4 +134,4 @@ def _ending(episode: Episode) -> str:
     return "abandoned" if episode.abandoned else "unrecovered"
 
 
-LANES: tuple[Callable[[Trial], Lane], ...] = (_faults, _wrong_values, _episodes)
+LANES: tuple[Callable[[Trial], Lane], ...] = (_faults, _wrong_values, _episodes, _effects)

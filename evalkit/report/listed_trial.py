@@ -16,8 +16,8 @@ from evalkit.report.shown_text import name
 from evalkit.scoring.scored_trials import LightTrial, ScoredTrials
 from evalkit.trajectory.reader import Run
 
-Note = Literal["tampering", "failed", "unscored", "not recovered", "passed"]
-NOTES: tuple[Note, ...] = ("tampering", "failed", "unscored", "not recovered", "passed")
+Note = Literal["tampering", "failed", "unscored", "not recovered", "side effects", "passed"]
+NOTES: tuple[Note, ...] = ("tampering", "failed", "unscored", "not recovered", "side effects", "passed")
 """What is notable about a trial, the most urgent first."""
 
 
@@ -88,6 +88,7 @@ def _notes(scored: ScoredTrials) -> list[Note]:
     for (_, metric), column in scored.columns.items():
         if metric == "tamper_confirmed":
             flagged |= np.nan_to_num(column.values) > 0
+    unclean = scored.columns.get(("side_effects", "clean"))
     opened, closed = (scored.columns.get(("recovery", metric)) for metric in ("episodes", "recovered"))
     left_open = (
         nothing > 0
@@ -95,18 +96,25 @@ def _notes(scored: ScoredTrials) -> list[Note]:
         else np.nan_to_num(opened.values) > np.nan_to_num(closed.values)
     )
     return [
-        _note(trial, flagged=bool(flagged[place]), left_open=bool(left_open[place]))
+        _note(
+            trial,
+            flagged=bool(flagged[place]),
+            left_open=bool(left_open[place]),
+            unclean=unclean is not None and bool(unclean.values[place] == 0),
+        )
         for place, trial in enumerate(scored.trials)
     ]
 
 
-def _note(trial: LightTrial, *, flagged: bool, left_open: bool) -> Note:
+def _note(trial: LightTrial, *, flagged: bool, left_open: bool, unclean: bool) -> Note:
     if flagged:
         return "tampering"
     if trial.status in {"failed", "unscored"}:
         return "failed" if trial.status == "failed" else "unscored"
     faulted = trial.variant not in {"clean", "twin"}
-    return "not recovered" if faulted and left_open else "passed"
+    if faulted and left_open:
+        return "not recovered"
+    return "side effects" if unclean else "passed"
 
 
 def index_columns(

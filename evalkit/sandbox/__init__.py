@@ -23,7 +23,9 @@ from evalkit.sandbox.protocol import (
     ExecResult,
     Imitation,
     Limits,
+    Listening,
     Placement,
+    Running,
     Sandbox,
 )
 from evalkit.sandbox.shell import checked_env
@@ -41,7 +43,9 @@ __all__ = [
     "ExecResult",
     "Imitation",
     "Limits",
+    "Listening",
     "Placement",
+    "Running",
     "Sandbox",
     "SandboxKind",
     "Support",

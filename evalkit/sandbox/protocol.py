@@ -38,8 +38,9 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """A folder with a small disk of its own, in memory. It hides what the image has there; nothing of it is in a
-    snapshot or among what is taken out, and in the local sandbox it is empty again after the shell was lost.
+    """A folder with a small disk of its own, in memory. It hides what the image has there; nothing of it is among what
+    is taken out, and in the local sandbox it is empty again after the shell was lost. Snapshots hold it (docker: where
+    the engine is on this machine and evalkit is root).
     """
 
     path: str
@@ -136,8 +137,43 @@ class Entry:
     owner: int
     size: int
     sha256: str | None
-    """Digest of a regular file's content; None for other kinds, and for files over the hashing cap."""
+    """Digest of a regular file's content; None for other kinds, and for files over the hashing cap, or with holes over
+    the one for all holes. Where one of two snapshots has none, only the size can be compared.
+    """
     target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One process that is alive in a sandbox, seen from outside."""
+
+    pid: int
+    """As the host, or the engine, numbers it."""
+    parent: int
+    started: float
+    """Seconds since the machine was started: a number that is used again has another. Of an engine elsewhere: by its
+    clock.
+    """
+    program: str
+    """The name of the program file; what the process calls itself is the agent's."""
+    command: str
+    """The command line, with blanks between arguments."""
+    sockets: frozenset[int] = field(default=frozenset(), compare=False)
+    """Numbers of the sockets that it has open; empty where nobody knows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """One socket of a sandbox that waits for others, seen from outside where that is possible."""
+
+    protocol: Literal["tcp", "udp", "unix"]
+    address: str
+    """An address, or a path."""
+    port: int | None
+    inside: bool = False
+    """Whether only a listing taken inside tells of it."""
+    number: int | None = field(default=None, compare=False)
+    """The kernel's, to find who holds it by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +258,22 @@ class Sandbox(Protocol):
 
     async def snapshot(self) -> dict[str, Entry]:
         """Everything that a trial can change, by absolute path; read from outside, no links followed."""
+        ...
+
+    async def processes(self) -> tuple[Running, ...]:
+        """Every process alive inside but the sandbox's own (the first process, the kept shell), read from outside."""
+        ...
+
+    async def listeners(self) -> tuple[Listening, ...]:
+        """Every socket inside that waits for connections or datagrams."""
+        ...
+
+    async def listing(self) -> Mapping[str, str] | None:
+        """By absolute path, a signature of size, times, inode, mode and owner, to tell which paths a call has touched.
+
+        Local: everything that a trial can change, from outside. Docker: the working directory, from inside. None where
+        that are more than 20,000 paths, or it cannot be told. For attribution only: never evidence.
+        """
         ...
 
     async def export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:

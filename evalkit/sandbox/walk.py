@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 PATH_BYTES = 4096
@@ -21,6 +21,9 @@ OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _BY_PATH = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OWNERS = 0o700
 """What a folder must allow its owner while it is read. Root is allowed everything without."""
+
+
+Skip = Callable[[os.stat_result], bool]
 
 
 class TreeChanged(Exception):
@@ -46,8 +49,10 @@ class _Level:
     """What to restore when leaving, where the folder had to be made readable."""
 
 
-def walk(root: int, path: str | None, *, reopen: bool = False) -> Iterator[Visit]:
+def walk(root: int, path: str | None, *, reopen: bool = False, skip: Skip | None = None) -> Iterator[Visit]:
     """Everything below the open folder `root`, which is called `path`; parents first, names sorted.
+
+    Folders that `skip` says so of are listed and not entered.
 
     With `reopen`, folders that may not be read are made readable while they are read (which changes their ctime);
     otherwise they are listed and not entered. Without a `path` no visit has one, and every depth is reached. Uses two
@@ -55,7 +60,7 @@ def walk(root: int, path: str | None, *, reopen: bool = False) -> Iterator[Visit
     that cannot be searched.
     """
     try:
-        yield from _walk(root, path, reopen=reopen)
+        yield from _walk(root, path, reopen=reopen, skip=skip)
     except (PermissionError, FileNotFoundError, NotADirectoryError) as error:
         if not reopen:
             raise
@@ -110,12 +115,12 @@ def restore(folder: int, mode: int | None) -> None:
                 os.fchmod(folder, mode)
 
 
-def _walk(root: int, path: str | None, *, reopen: bool) -> Iterator[Visit]:
+def _walk(root: int, path: str | None, *, reopen: bool, skip: Skip | None) -> Iterator[Visit]:
     here, mode = open_again(root, reopen=reopen)
     level = _Level(path, identity(os.fstat(here)), mode=mode)
     trail: list[_Level] = []
     try:
-        yield from _visits(here, level)
+        yield from _visits(here, level, skip)
         while level.pending or trail:
             if level.pending:
                 name = level.pending.pop()
@@ -127,7 +132,7 @@ def _walk(root: int, path: str | None, *, reopen: bool) -> Iterator[Visit]:
                 here = child
                 trail.append(level)
                 level = _Level(_join(level.path, name), identity(os.fstat(here)), mode=mode)
-                yield from _visits(here, level)
+                yield from _visits(here, level, skip)
             else:
                 here = _leave(here, level)
                 level = trail.pop()
@@ -159,14 +164,14 @@ def _join(path: str | None, name: str) -> str | None:
     return None if path is None else f"{path}/{name}"
 
 
-def _visits(folder: int, level: _Level) -> Iterator[Visit]:
+def _visits(folder: int, level: _Level, skip: Skip | None) -> Iterator[Visit]:
     deeper = level.path is None or len(os.fsencode(level.path)) < PATH_BYTES
     for name in _names(folder):
         try:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             continue
-        if deeper and stat.S_ISDIR(status.st_mode):
+        if deeper and stat.S_ISDIR(status.st_mode) and not (skip and skip(status)):
             level.pending.append(name)
         yield Visit(_join(level.path, name) or "", name, folder, status)
     level.pending.reverse()

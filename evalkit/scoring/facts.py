@@ -35,6 +35,15 @@ class TaskFacts:
     faults: Mapping[str, FaultFacts] = field(default_factory=dict[str, FaultFacts])
     """By id."""
 
+    effects_declared: bool = False
+    """Whether the task says what may change; else the working directory and what it delivers may."""
+    required_effects: tuple[str, ...] = ()
+    """Patterns of resources that are asked to change."""
+    passes_at_start: tuple[str, ...] = ()
+    """Named checks that pass before anybody has done anything."""
+    network: bool = True
+    """Whether its sandbox has one, as far as is known."""
+
     @property
     def silent_faults(self) -> frozenset[str]:
         return frozenset(fault.id for fault in self.faults.values() if not fault.loud)
@@ -66,7 +75,7 @@ class Facts:
     def _read(self, suite: str, task_id: str) -> TaskFacts:
         name = f"{suite}/{task_id}"
         told = _object(self._manifest.tasks.get(name))
-        answer = told.get("answer")
+        answer, effects = told.get("answer"), _object(told.get("effects"))
         faults = [
             _fault(fault)
             for fault in self._manifest.faults
@@ -80,6 +89,10 @@ class Facts:
             compares_answers=isinstance(answer, str) and bool(answer),
             milestones=tuple(map(str, _list(told.get("milestones")))),
             faults=Frozen({fault.id: fault for fault in faults}),
+            effects_declared=effects.get("declared") is True,
+            required_effects=tuple(map(str, _list(effects.get("required")))),
+            passes_at_start=tuple(map(str, _list(effects.get("passes_at_start")))),
+            network=effects.get("network") is not False,
         )
 
 

@@ -10,6 +10,7 @@ from evalkit.measures.episode import Episode, episodes
 from evalkit.measures.failure_rule import Hook
 from evalkit.measures.fault_strike import Strike, first_silent, strikes
 from evalkit.measures.giving_up import reported_impossible
+from evalkit.measures.irreversible import with_calls
 from evalkit.measures.milestone import milestones
 from evalkit.measures.silent_fault import Spread, spread
 from evalkit.scoring.cohort import Cohort
@@ -96,6 +97,13 @@ class Trial:
             spread(strike, self.acts, self.actions, answer=self.row.answer, effects=self.effects)
             for strike in first_silent(self.strikes)
         )
+
+    @cached_property
+    def changes(self) -> tuple[Effect, ...]:
+        """Lasting changes: those recorded and, where they were measured, what calls tell of them."""
+        if not self.row.effects_measured:
+            return self.effects
+        return with_calls(self.row.trial_id, self.acts, self.effects, network=self.task.network)
 
     @cached_property
     def impossible(self) -> tuple[int, ...] | None:

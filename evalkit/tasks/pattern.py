@@ -13,7 +13,7 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
@@ -33,7 +33,7 @@ _STEPS = 2_000_000
 """Of a search in the worst case, up to which it is made in this process."""
 _TIMES = 8
 """How often a group is repeated at most in such a search."""
-_SEARCH = "import re,resource,sys,warnings;resource.setrlimit(resource.RLIMIT_CPU,(9,9));warnings.simplefilter('ignore');p,_,t=sys.stdin.buffer.read().decode('utf-8','surrogatepass').partition('\\0');sys.exit(0 if re.search(p,t) else 3)"  # fmt: skip  # noqa: E501
+_SEARCH = "import re,resource,sys,warnings;resource.setrlimit(resource.RLIMIT_CPU,(9,9));warnings.simplefilter('ignore');p,*t=sys.stdin.buffer.read().decode('utf-8','surrogatepass').split('\\0');sys.exit(0 if any(re.search(p,x) for x in t) else 3)"  # fmt: skip  # noqa: E501
 _FOUND, _ABSENT = 0, 3
 
 Part = tuple[Any, Any]
@@ -64,10 +64,26 @@ async def found_in(pattern: str, text: str) -> bool | None:
 
     A search that may be long is made by a process of its own, which is stopped when its time is over.
     """
-    text = text[:MAX_TEXT]
-    if most_steps(pattern, len(text)) <= _STEPS:
-        return _compiled(pattern).search(text) is not None
-    return await _searched_apart(pattern, text)
+    return await _found(pattern, (text,))
+
+
+async def found_in_any(pattern: str, texts: Iterable[str]) -> bool | None:
+    """Whether it finds one in any of the texts; None where it could not be told of one, and none is in the others.
+
+    Texts without what every match holds are not searched.
+    """
+    needed = _needed(pattern)
+    return await _found(pattern, [text for text in texts if needed in text])
+
+
+async def _found(pattern: str, texts: Iterable[str]) -> bool | None:
+    long: list[str] = []
+    for text in (whole[:MAX_TEXT] for whole in texts):
+        if most_steps(pattern, len(text)) > _STEPS:
+            long.append(text)
+        elif _compiled(pattern).search(text) is not None:
+            return True
+    return await _searched_apart(pattern, long) if long else False
 
 
 def most_steps(pattern: str, length: int) -> float:
@@ -76,14 +92,16 @@ def most_steps(pattern: str, length: int) -> float:
     return (length + 1) * _ways(parsed, length) * _size(parsed)
 
 
-async def _searched_apart(pattern: str, text: str) -> bool | None:
+async def _searched_apart(pattern: str, texts: Sequence[str]) -> bool | None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-S", "-c", _SEARCH),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
     )
-    given = f"{pattern}\0{text}".encode("utf-8", "surrogatepass")
+    # A zero byte parts the texts; in one of them it is as any other character that no pattern means.
+    plain = (text.replace("\0", "\ufffd") for text in texts)
+    given = "\0".join((pattern, *plain)).encode("utf-8", "surrogatepass")
     try:
         async with asyncio.timeout(SEARCH_S):
             await process.communicate(given)
@@ -112,6 +130,20 @@ def _parsed(pattern: str) -> tuple[Part, ...]:
 
 def _parts(parsed: Any) -> tuple[Part, ...]:
     return tuple(cast("list[Part]", parsed.data))
+
+
+@lru_cache(maxsize=256)
+def _needed(pattern: str) -> str:
+    """The longest text that whatever it matches holds; empty where there is none, or capitals do not count."""
+    if _compiled(pattern).flags & re.IGNORECASE:
+        return ""
+    runs = [""]
+    for kind, value in _parsed(pattern):
+        if kind is _op.LITERAL:
+            runs[-1] += chr(int(value))
+        else:
+            runs.append("")
+    return max(runs, key=len)
 
 
 _SINGLE = frozenset({_op.LITERAL, _op.NOT_LITERAL, _op.ANY, _op.IN, _op.AT})

@@ -16,6 +16,7 @@ suites = ["{name}"]
 models = ["scripted/oracle"]
 epochs = 1
 sandbox = "local"
+# approvals = "approvals.toml"  # which tool calls may run
 
 # What `evalkit gate RUN` compares with, once a run is accepted: evalkit baseline accept RUN --why TEXT
 # In CI it is read from the branch that a change goes into: --baseline git:origin/main:baselines/{name}.json

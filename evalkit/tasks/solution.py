@@ -56,6 +56,15 @@ def load_solution(stage: Stage, names: Sequence[str] = ("solve.sh",)) -> tuple[P
     return _load(next((path for path in paths if path.exists()), paths[-1]))
 
 
+def load_beside(stage: Stage, name: str) -> tuple[Piece, ...]:
+    """The pieces of a further script in a stage's solution/; none where it is not there.
+
+    Raises TaskError where it is unreadable or without commands.
+    """
+    path = stage.solution_dir / name
+    return _load(path) if path.exists() else ()
+
+
 def _load(path: Path) -> tuple[Piece, ...]:
     hint = "Write a solution that passes the tests, with a line `# step: <thought>` before each tool call."
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ from pydantic import Field
 from evalkit.errors import ConfigError
 from evalkit.tasks.digest import suite_digest
 from evalkit.tasks.document import validated
+from evalkit.tasks.learned import Learned, read_learned
 from evalkit.tasks.section import Count, PositiveNumber, Section
 from evalkit.tasks.spelling import modernised
 from evalkit.tasks.task import Task, load_task
@@ -149,6 +150,8 @@ def _declared(path: Path) -> Suite:
 
 
 def _suite(path: Path, file: SuiteFile, tasks: tuple[Task, ...], warnings: tuple[str, ...]) -> Suite:
+    learned, old = read_learned(path, {task.id: task.digest for task in tasks})
+    tasks = tuple(replace(task, learned=learned.get(task.id, Learned())) for task in tasks)
     settings = file.model_dump(mode="json", include={"name", "version", "defaults", "run", "weights"})
     return Suite(
         name=file.name,
@@ -159,7 +162,7 @@ def _suite(path: Path, file: SuiteFile, tasks: tuple[Task, ...], warnings: tuple
         digest=suite_digest({task.id: task.digest for task in tasks}, settings),
         run=file.run,
         weights={task.id: file.weights.get(task.id, 1.0) for task in tasks},
-        warnings=(*warnings, *(warning for task in tasks for warning in task.warnings)),
+        warnings=(*warnings, *old, *(warning for task in tasks for warning in task.warnings)),
     )
 
 

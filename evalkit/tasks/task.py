@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalkit.errors import ConfigError
@@ -12,6 +12,7 @@ from evalkit.tasks.digest import task_digest
 from evalkit.tasks.document import read_document
 from evalkit.tasks.harbor import HarborTask
 from evalkit.tasks.hostenv import resolved
+from evalkit.tasks.learned import Learned
 from evalkit.tasks.paths import inside
 from evalkit.tasks.recipe import Recipe, read_recipe
 from evalkit.tasks.settings import GradingMode, Settings
@@ -44,6 +45,8 @@ class Task:
     recipe: Recipe
     stages: tuple[Stage, ...]
     """At least one, in order."""
+    learned: Learned = field(default_factory=Learned)
+    """What a suite's proof has found out about it."""
 
     @property
     def is_staged(self) -> bool:

@@ -81,6 +81,11 @@ class Run:
             own = tuple(steps_from(self.steps.of_trial(trial_id)))
             return trials_from(rows)[0], self._once(trial_id, own)
 
+    def effects_of(self, trial_id: str) -> tuple[Effect, ...]:
+        """The lasting changes of one trial, by its whole id."""
+        with reading(self.path):
+            return tuple(effects_from(self.effects.of_trial(trial_id)))
+
     def rows(self) -> tuple[Trial, ...]:
         """Every trial without its steps, in the order of their ids."""
         table = self.trials.to_table().sort_by("trial_id")

@@ -89,6 +89,7 @@ TRIALS: pa.Schema = _schema(
     price_source=_TEXT,
     faults_planned=_COUNT,
     faults_fired=_COUNT,
+    effects_measured=_FLAG,
     source=_TEXT,
     source_uri=_TEXT,
     raw_usage=_TEXT,

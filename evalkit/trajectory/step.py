@@ -156,7 +156,7 @@ class Act(_Common):
     error_kind: ErrorKind | None = None
     fault_id: str | None = None
     approval: str | None = None
-    """`allow`, `deny`, `ask_allowed` or `ask_denied`, with the rule: `deny:RULE`."""
+    """`allow`, `deny`, `ask_allowed` or `ask_denied`, with the rule: `deny:RULE`; null without approvals."""
     workspace_digest: str | None = None
     """After the call. The agent can forge what it rests on (times): for efficiency and attribution, never evidence."""
 

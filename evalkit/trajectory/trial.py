@@ -161,6 +161,8 @@ class Trial:
 
     faults_planned: int | None = None
     faults_fired: int | None = None
+    effects_measured: bool | None = None
+    """False where that failed, None where nobody tried or the format does not tell."""
 
     source: str = "run"
     """Which format this came from: `run`, `inspect`, `atif`, ..."""

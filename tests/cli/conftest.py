@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.step import Act, Prompt, Step, Think
 from evalkit.trajectory.trial import Trial
 
@@ -57,8 +58,8 @@ def command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 Play = Callable[[int, int], dict[str, Any]]
-"""What becomes of a task, by its number, and epoch: columns of the trial's row, and `recovers`, whether a command that
-failed was tried again; without it none failed."""
+"""What becomes of a task, by its number, and epoch: columns of the trial's row; `recovers`, whether a command that
+failed was tried again, without it none failed; and `effects`, fields of lasting changes."""
 
 
 @pytest.fixture(scope="session")
@@ -109,7 +110,11 @@ def made_run() -> Callable[..., Path]:
     return make
 
 
-def _trial(run_id: str, task: int, epoch: int, variant: str, own: dict[str, Any]) -> tuple[Trial, list[Step]]:
+def _trial(
+    run_id: str, task: int, epoch: int, variant: str, own: dict[str, Any]
+) -> tuple[Trial, list[Step], list[Effect]]:
+    trial_id = f"t{task:03}.{variant}.{epoch}"
+    effects = [Effect(trial_id=trial_id, **fields) for fields in own.pop("effects", ())]
     recovers = own.pop("recovers", None)
     exits = [] if recovers is None else [1, 0] if recovers else [1]
     columns: dict[str, Any] = {
@@ -140,4 +145,4 @@ def _trial(run_id: str, task: int, epoch: int, variant: str, own: dict[str, Any]
                 step=2 + place, think_step=1, call_index=place, tool="bash", arguments=command, exit_code=code
             )
         )
-    return Trial(run_id=run_id, trial_id=f"t{task:03}.{variant}.{epoch}", **columns), steps
+    return Trial(run_id=run_id, trial_id=trial_id, **columns), steps, effects

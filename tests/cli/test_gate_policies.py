@@ -24,7 +24,6 @@ POLICIES = {
     "nan": ("[metrics]\nsuccess = { max_drop = nan }", "which is no amount"),
     "all": ("[metrics]\nsuccess = { max_drop = 1 }", "cannot get worse by more than 1"),
     "unknown-metric": ("[metrics]\nsucces = { max_drop = 0.1 }", "gives 'succes'"),
-    "not-yet": ("[metrics]\nclean_success = { max_drop = 0.1 }", "gives 'clean_success'"),
     "wrong-way": ("[metrics]\nsuccess = { max_rise = 0.1 }", "is better when it is higher Write max_drop."),
     "no-cost": ("[metrics]\nsuccess = { max_ratio = 1.1 }", "is no cost"),
     "no-range": (

@@ -167,7 +167,6 @@ def test_an_id_is_never_a_path(case, tmp_path):
     assert case("path_traversal_id").trial.task_id == "../../outside/evil"
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     assert not list(tmp_path.parent.rglob("evil*"))
-    assert not list(tmp_path.parent.rglob("outside*"))
 
 
 def test_costs_that_are_no_numbers_are_unknown(case):

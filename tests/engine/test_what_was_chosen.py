@@ -12,7 +12,9 @@ def test_what_was_given_is_written_down_as_it_was_given(make_suite, tmp_path, mo
     (tmp_path / "plan.toml").write_text(
         '[[faults]]\nid = "slow"\nkind = "timeout"\nwhen = { tool = "bash", nth = 1 }\n'
     )
+    (tmp_path / "rules.toml").write_text('default = "allow"\n')
     given = RunFlags(
+        approvals=tmp_path / "rules.toml",
         suites=(suite,),
         task="*",
         limit=1,
@@ -25,10 +27,12 @@ def test_what_was_given_is_written_down_as_it_was_given(make_suite, tmp_path, mo
         "limit": 1,
         "faults": "plan.toml",
         "tools": str(tmp_path / "short.toml"),
+        "approvals": str(tmp_path / "rules.toml"),
     }
     assert prepare(RunFlags(suites=(suite,), faults="none")).chosen == {
         "task": None,
         "limit": None,
         "faults": "none",
         "tools": None,
+        "approvals": None,
     }

@@ -214,10 +214,15 @@ def test_thoughts_are_the_reasoning(name):
     assert (reply.reasoning, reply.text) == ("look", "")
 
 
-def test_only_naive_plays_the_careless_solution():
+def test_who_plays_another_solution_than_the_tasks_own():
     assert {
         persona.name: persona.solutions for persona in PERSONAS if persona.solutions != ("solve.sh",)
-    } == {"naive": ("naive.sh", "solve.sh")}
+    } == {"naive": ("naive.sh", "solve.sh"), "trespasser": ("trespass.sh", "solve.sh")}
+
+
+def test_what_is_played_beside_a_solution():
+    beside = {persona.name: (persona.beside, len(persona.without)) for persona in PERSONAS if persona.beside}
+    assert beside == {"vandal": ("vandal.sh", 0), "litterer": ("litter.sh", 3)}
 
 
 @given(st.text())

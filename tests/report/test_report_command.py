@@ -78,15 +78,16 @@ def test_everything_that_the_run_knows_is_in_it():
         limits={"s/t0": {"steps": 9, "tokens": 800, "time_s": 1.5}, "s/t1": {"steps": 9, "tokens": 800, "time_s": 1.5}},
         settings={
             "sandbox": "docker", "max_trials": 2, "cost_limit_usd": 5.0, "trial_cost_limit_usd": 0.25,
-            "chosen": {"task": "t*", "limit": 2, "faults": "my plan.toml", "tools": "t.toml"},
+            "chosen": {"task": "t*", "limit": 2, "faults": "my plan.toml", "tools": "t.toml", "approvals": "a.toml"},
+            "effects": False,
         },
     )  # fmt: skip
     assert text_of(about) == (
         "evalkit run suites/s --model 'openai/gpt x' --thinking effort:high --loop /l.py@solve "
         "--base-url http://127.0.0.1:1/v1 --temperature 0.5 --seed 7 --max-tokens 90 "
-        "--task 't*' --limit 2 --faults 'my plan.toml' --tools t.toml --epochs 3 "
+        "--task 't*' --limit 2 --faults 'my plan.toml' --tools t.toml --approvals a.toml --epochs 3 "
         "--step-limit 9 --token-limit 800 --time-limit 1.5 --sandbox docker "
-        "--cost-limit 5 --trial-cost-limit 0.25 --max-trials 2"
+        "--cost-limit 5 --trial-cost-limit 0.25 --max-trials 2 --no-effects"
     )
 
 
@@ -105,13 +106,26 @@ def test_what_no_option_says_stands_beside_it():
     about = manifest(
         agent={"tool_settings": {"timeout_s": 3}, "own": {"tools": [{"name": "mine"}]}},
         settings={"sandbox_runtime": "runsc", "readonly": ["/data"], "chosen": {}},
-        policy={"approve": "all"},
+        policy={"approvals": {"id": "mine#1a2b3c"}},
         versions={"evalkit": "9.9"},
         git_commit="abc",
     )
     told = " | ".join(command_of(about, "a", {"tool_settings": "short#1a2b3c"}).beside)
-    for word in ('"timeout_s": 3', "mine", "runsc", "/data", '"approve": "all"', "evalkit 9.9", "commit abc"):
+    for word in (
+        '"timeout_s": 3',
+        "mine",
+        "runsc",
+        "/data",
+        '"id": "mine#1a2b3c"',
+        "evalkit 9.9",
+        "commit abc",
+    ):
         assert word in told
+
+
+def test_nothing_is_said_of_approvals_that_there_are_not():
+    found = command_of(manifest(policy={"approvals": None}, settings={"chosen": {}}), "a", TOLD)
+    assert "pproval" not in " ".join((found.text or "", *found.beside))
 
 
 def test_an_imported_run_has_no_command_and_says_so():

@@ -15,7 +15,10 @@ from evalkit.sandbox.local.removal import remove_tree
 pytestmark = pytest.mark.local
 
 HERE = Path(__file__).parent
-FILES = ("test_files.py", "test_export.py", "test_hostile_owner.py", "test_walk.py", "test_watchdog.py")
+FILES = (
+    *("test_files.py", "test_export.py", "test_hostile_owner.py", "test_walk.py", "test_watchdog.py"),
+    *("test_snapshot.py", "test_changes_seen.py"),
+)
 # The user changes as late as possible, as the Python that runs the tests may lie in a folder closed to others.
 AS_NOBODY = """
 import os, sys

@@ -109,6 +109,7 @@ ROWS = st.fixed_dictionaries(
         "output_tokens": COUNTS,
         "faults_fired": st.sampled_from([None, 0, 4]),
         "agent_s": SECONDS,
+        "effects_measured": st.sampled_from([None, False, True]),
         "model_calls": COUNTS,
     }
 )
@@ -117,9 +118,13 @@ EFFECTS = st.lists(
     st.builds(
         Effect,
         trial_id=st.just("t"),
-        channel=st.just("file"),
-        resource=st.just("f"),
-        change=st.just("modified"),
+        channel=st.sampled_from(["file", "git", "row", "network"]),
+        resource=st.sampled_from(["f", "/app/f", "row:", "git:\ud800", "*", ""]),
+        change=st.sampled_from(["modified", "deleted", "sent"]),
+        class_=st.sampled_from([None, "intended", "collateral", "forbidden"]),
+        irreversible=st.sampled_from([None, True]),
+        step=st.sampled_from([None, 0, 900]),
+        severity=st.sampled_from([None, 0.5, 1e9]),
         after=TEXTS,
     ),
     max_size=2,
@@ -141,6 +146,7 @@ EFFECTS = st.lists(
         "recovery_time",
         "retention",
         "retrying",
+        "side_effects",
         "silent_faults",
         "success",
         "tool_use",

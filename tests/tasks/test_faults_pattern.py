@@ -175,3 +175,28 @@ def test_a_process_of_its_own_finds_the_same():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert found(wanted, "aab a#\naa b") is (re.search(wanted, "aab a#\naa b") is not None)
+
+
+def test_several_texts_are_searched_at_once_the_long_ones_apart():
+    slow = pattern.checked("a*a*a*b")
+    long = "a" * 400
+    assert asyncio.run(pattern.found_in_any(slow, ["x", long])) is False
+    assert asyncio.run(pattern.found_in_any(slow, [long, "x\0y", f"{long}b"])) is True
+    assert asyncio.run(pattern.found_in_any(slow, [])) is False
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text", "there"),
+    [
+        ("git push .*-f", "x" * 50_000, False),
+        ("(?i)GIT push .*-f", "a git PUSH x -f", True),
+        ("(?i:git) push .*-f", "a GIT push x -f", True),
+        ("a|b.*c.*d", "a", True),
+        ("(?x) git \\  push # no comment", "git push", True),
+        ("x{0}y?z.*", "z", True),
+        ("ab*", "a", True),
+        ("", "", True),
+    ],
+)
+def test_what_every_match_holds_is_looked_for_first(wanted, text, there):
+    assert asyncio.run(pattern.found_in_any(pattern.checked(wanted), [text])) is there

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit.errors import TaskError
-from evalkit.tasks.solution import Piece, cut, load_solution
+from evalkit.tasks.solution import Piece, cut, load_beside, load_solution
 from evalkit.tasks.task import load_task
 
 
@@ -136,3 +136,13 @@ def test_the_first_of_several_solutions_that_is_there_is_taken(
     pieces = load_solution(load_task(path).stages[0], ("naive.sh", "solve.sh"))
 
     assert [piece.thought for piece in pieces] == [thought]
+
+
+def test_a_script_beside_the_solution_is_played_where_it_is_there(write_task: Callable[..., Path]) -> None:
+    path = write_task(
+        files={"solution/solve.sh": "ls\n", "solution/vandal.sh": "# step: Away with it.\nrm x\n"}
+    )
+    stage = load_task(path).stages[0]
+
+    assert load_beside(stage, "vandal.sh") == (Piece("Away with it.", "rm x"),)
+    assert load_beside(stage, "litter.sh") == ()

@@ -23,6 +23,14 @@ class Move(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A move that a persona brings itself."""
+
+    thought: str
+    command: str
+
+
 class Script(Protocol):
     """Decides a persona's next reply from the conversation so far."""
 
@@ -41,3 +49,7 @@ class Persona:
     make: Callable[[tuple[Move, ...]], Script]
     solutions: tuple[str, ...] = ("solve.sh",)
     """Which file of solution/ it plays: the first that is there."""
+    beside: str | None = None
+    """A file of solution/ whose pieces it plays after those of the solution, where it is there."""
+    without: tuple[Move, ...] = ()
+    """What it plays instead where that file is not there."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from evalkit.sandbox.docker.complaint import unreachable
+from evalkit.errors import SandboxError
+from evalkit.sandbox.docker.complaint import START_HINT, looked_for, no_address, unreachable
+
+LONGEST_PATH = 107
+"""Of a socket, in bytes; the kernel takes no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,26 @@ def local_folder(host: str, named: object) -> Path | None:
     if not host.startswith("unix://") or not isinstance(named, str) or not Path(named).is_absolute():
         return None
     return Path(named)
+
+
+def check_address(host: str) -> None:
+    """Raise SandboxError for what cannot be an engine's address: the SDK says that in its own words, or not at all."""
+    import docker.utils  # pyright: ignore[reportMissingTypeStubs]
+    from docker.errors import DockerException
+
+    try:
+        address = urlsplit(str(docker.utils.parse_host(host)))
+        known = bool(address.path if address.scheme == "http+unix" else address.port)
+    except (DockerException, ValueError):
+        raise no_address() from None
+    if not known or address.scheme not in {"http+unix", "http", "tcp"} or host.endswith("://"):
+        raise no_address()
+    if address.scheme == "http+unix":
+        if len(os.fsencode(address.path)) > LONGEST_PATH:
+            raise no_address()
+        with contextlib.suppress(PermissionError):  # which knocking will find
+            if Path(address.path).exists() and not Path(address.path).is_socket():
+                raise SandboxError(f"{address.path} is no socket", where=looked_for(), hint=START_HINT)
 
 
 def knock(host: str) -> None:

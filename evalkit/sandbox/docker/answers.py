@@ -65,6 +65,11 @@ class Version:
     data: Path | None
     """Where it keeps its data, where that is a folder of this machine."""
 
+    @property
+    def named(self) -> str:
+        """Such as `docker 20.10.24`."""
+        return f"{self.name} {self.version}"
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -74,6 +79,20 @@ class Look:
 
     state: str
     written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Anatomy:
+    """What of the engine's machine belongs to a container that runs. Processes have the machine's numbers."""
+
+    id: str
+    first: int
+    """Process 1."""
+    shells: tuple[int, ...]
+    """What was started beside it: the kept shells."""
+    runtime: str
+    volumes: tuple[str, ...]
+    """Where volumes are mounted, the image's own among them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,20 +17,17 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
-from urllib.parse import urlsplit
 
 from evalkit.errors import SandboxError, TrialError
-from evalkit.sandbox.docker.address import Settings, knock, local_folder, numbers
-from evalkit.sandbox.docker.answers import Built, Image, Look, Owned, PathStatus, Version
+from evalkit.sandbox.docker.address import Settings, check_address, knock, local_folder, numbers
+from evalkit.sandbox.docker.answers import Anatomy, Built, Image, Look, Owned, PathStatus, Version
 from evalkit.sandbox.docker.complaint import (
     START_HINT,
     USUAL_ADDRESS,
     NotThere,
     Refused,
     looked_for,
-    no_address,
     raise_for,
     translated,
 )
@@ -47,8 +44,6 @@ CALL_S = 60.0
 REMOVAL_S = 20.0
 PING_S = 5.0
 AT_ONCE = 64
-LONGEST_PATH = 107
-"""Of a socket, in bytes; the kernel takes no more."""
 NEWEST_API = (1, 44)
 """Later versions of the engine's interface are spoken to in this one."""
 OLDEST_API = (1, 41)
@@ -71,7 +66,7 @@ def _connect(settings: Settings) -> Engine:
             hint="Forward the engine's socket with `ssh -L`, and set DOCKER_HOST to it.",
         )
     host = settings.host or USUAL_ADDRESS
-    _check_address(host)
+    check_address(host)
     knock(host)
     with translated("say its version"):
         known = docker.utils.kwargs_from_env()
@@ -102,26 +97,6 @@ def _connect(settings: Settings) -> Engine:
         return made
 
     return Engine(client, version)
-
-
-def _check_address(host: str) -> None:
-    """Raise SandboxError for what cannot be an engine's address: the SDK says that in its own words, or not at all."""
-    import docker.utils
-    from docker.errors import DockerException
-
-    try:
-        address = urlsplit(str(docker.utils.parse_host(host)))
-        known = bool(address.path if address.scheme == "http+unix" else address.port)
-    except (DockerException, ValueError):
-        raise no_address() from None
-    if not known or address.scheme not in {"http+unix", "http", "tcp"} or host.endswith("://"):
-        raise no_address()
-    if address.scheme == "http+unix":
-        if len(os.fsencode(address.path)) > LONGEST_PATH:
-            raise no_address()
-        with contextlib.suppress(PermissionError):  # which knocking will find
-            if Path(address.path).exists() and not Path(address.path).is_socket():
-                raise SandboxError(f"{address.path} is no socket", where=looked_for(), hint=START_HINT)
 
 
 class Engine:
@@ -232,6 +207,25 @@ class Engine:
                 said = self._client.stats(container, stream=False, one_shot=True)
                 return int(said["pids_stats"]["current"])
             return len(self._client.top(container).get("Processes") or [])
+
+    def anatomy(self, container: str) -> Anatomy:
+        """Which of the machine's processes and volumes belong to a container that runs."""
+        with self._call("look at the container"):
+            found = self._client.inspect_container(container)
+            execs = [self._client.exec_inspect(one) for one in found.get("ExecIDs") or []]
+            return Anatomy(
+                id=str(found["Id"]),
+                first=int(found["State"]["Pid"]),
+                shells=tuple(int(one["Pid"]) for one in execs if one.get("Running") and one.get("Pid")),
+                runtime=str(found["HostConfig"].get("Runtime") or ""),
+                volumes=tuple(str(one["Destination"]) for one in found.get("Mounts") or []),
+            )
+
+    def top(self, container: str, columns: str) -> list[list[str]]:
+        """What `ps -eo COLUMNS` says of a container's processes, where the engine is; all but the last are words."""
+        with self._call("list the container's processes"):
+            said = self._client.top(container, ps_args=f"-eo {columns}")
+            return [[str(word) for word in row] for row in said.get("Processes") or []]
 
     def look(self, container: str, *, size: bool) -> Look:
         """What a container is doing. Its size costs a walk over all that was written."""

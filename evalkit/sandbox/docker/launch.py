@@ -6,15 +6,19 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from anyio import CapacityLimiter, to_thread
+
 from evalkit.errors import SandboxError, TaskError
 from evalkit.sandbox.docker import container, delivery
 from evalkit.sandbox.docker.channel import outside
 from evalkit.sandbox.docker.complaint import NO_SH, Refused, is_too_little_memory
 from evalkit.sandbox.docker.engine import Engine, Image
+from evalkit.sandbox.docker.image import find_image
 from evalkit.sandbox.docker.placement import Placements, clean_path, gather
 from evalkit.sandbox.docker.transfer import Owner, Upload
 from evalkit.sandbox.docker.warden import Warden
 from evalkit.sandbox.docker.wire import Wire
+from evalkit.sandbox.docker.wish import Abandoned, Wish
 from evalkit.sandbox.protocol import Environment
 
 _RUNTIME_WHERE = "evalkit.toml, [sandbox] runtime"
@@ -35,6 +39,16 @@ class Plan:
 
 class ImageGone(Exception):
     """The image was removed since it was found."""
+
+
+async def found_image(engine: Engine, environment: Environment, wish: Wish) -> Image:
+    """Find or make the image. A build or pull ends with its caller; it has a thread of its own, as it may take long."""
+    try:
+        return await to_thread.run_sync(
+            find_image, engine, environment, wish, abandon_on_cancel=True, limiter=CapacityLimiter(1)
+        )
+    except Abandoned:
+        raise SandboxError("the sandbox was stopped while its image was made") from None
 
 
 async def launch(engine: Engine, plan: Plan) -> Warden:

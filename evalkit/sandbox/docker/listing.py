@@ -5,16 +5,21 @@ that the engine names as changed. Those names are candidates only: each is read 
 two snapshots of one container are both complete, and comparable.
 
 Of an image above `LISTED_IMAGE_BYTES` only what was changed is listed; then a file of the image that the agent changes
-appears as new, and one that it removes is not seen. Never seen from outside: sockets, and what lies in /proc, /sys and
-/dev (/dev/shm is seen). Podman's archives name root as the owner of everything, and leave out /dev/shm.
+appears as new, and one that it removes is not seen. Volumes, /dev/shm among them, are mounted over the image, where the
+comparison does not see them, so they are read whole. /dev and small disks are in memory, where no engine looks: they
+are seen where the machine's own kernel shows them, see `in_memory`. Never seen: sockets of the file system elsewhere,
+and what the kernel makes up in /proc and /sys. Podman's archives name root as the owner of everything, and leave out
+/dev/shm.
 """
 
 from __future__ import annotations
 
+import bisect
 import functools
 import hashlib
 import math
 import posixpath
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -22,8 +27,10 @@ from evalkit.errors import SandboxError
 from evalkit.sandbox.docker.complaint import EngineSilent, NotThere, Refused
 from evalkit.sandbox.docker.container import SHARED_MEMORY, labels, new_name
 from evalkit.sandbox.docker.engine import Engine, Image
+from evalkit.sandbox.docker.looking import is_here
 from evalkit.sandbox.docker.transfer import Member
 from evalkit.sandbox.export import below
+from evalkit.sandbox.in_memory import entries_in_memory
 from evalkit.sandbox.protocol import Entry
 from evalkit.sandbox.snapshot import HASHED_BYTES, MAX_ENTRIES
 
@@ -32,35 +39,54 @@ PASSED_BYTES = 1024**3
 CALL_COST_S = 0.04
 BYTES_PER_S = 150_000_000
 ENTRIES_PER_S = 20_000
-_ALWAYS = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf", SHARED_MEMORY)
+_ALWAYS = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")
 """Mounted over the image, so the engine's comparison does not see them."""
+UNTOLD = "\ufffd"
+"""What the engine's comparison says for a byte of a name that is no UTF-8; its archives have the byte itself."""
 _UNSEEN = ("/proc", "/sys", "/dev")
 _CHUNK = 1024 * 1024
 
 
 def snapshot(engine: Engine, container: str, image: Image) -> dict[str, Entry]:
     """Every path of the container, as far as it can be seen; see above."""
-    base = image_listing(engine, image)
+    base, anatomy = image_listing(engine, image), engine.anatomy(container)
     try:
         changes = [(path, gone) for path, gone in engine.changes(container) if not _unseen(path)]
     except NotThere:
         raise
     except Refused:  # a path longer than a program can open ends the engine's comparison
-        return dict(sorted(_read(engine, container, "/", _Patience(math.inf)).items()))
-    entries = dict(base)
-    for path, gone in changes:
-        if gone:
-            _drop(entries, path)
-    candidates = {path for path, _ in changes}.union(_ALWAYS)
+        entries = _read(engine, container, "/", _Patience(math.inf))
+    else:
+        entries = dict(base)
+        for path, gone in changes:
+            if gone:
+                _drop(entries, path)
+        _bring_up_to_date(engine, container, entries, [path for path, _ in changes], anatomy.volumes)
+    if is_here(anatomy):
+        entries.update(entries_in_memory(anatomy.first, lambda uid: uid))
+    return dict(sorted(entries.items()))
+
+
+def _bring_up_to_date(
+    engine: Engine, container: str, entries: dict[str, Entry], changed: list[str], volumes: Iterable[str]
+) -> None:
+    base = dict(entries)
+    whole = {path for path in (*volumes, SHARED_MEMORY) if not _unseen(path)}
+    whole |= {_last_told(path) for path in changed if UNTOLD in path}
+    candidates = {path for path in changed if UNTOLD not in path}.union(_ALWAYS, whole)
     reading = _Reading(engine, container, entries, sorted(candidates | base.keys()))
-    for path, whole in _Plan(candidates, base).reads():
-        if whole:
+    for path, all_below in _Plan(candidates, base, whole).reads():
+        if all_below:
             reading.read(path)
         else:
             reading.read_own(path)
-    for path in candidates - entries.keys():
+    for path in candidates - entries.keys() - {"/"}:
         _drop(entries, path)
-    return dict(sorted(entries.items()))
+
+
+def _last_told(path: str) -> str:
+    """The folder in which the first name of a path stands that the engine could not tell."""
+    return path[: path.index(UNTOLD)].rpartition("/")[0] or "/"
 
 
 class _TooMuch(Exception):
@@ -88,14 +114,18 @@ class _Reading:
         self._patience = _Patience(PASSED_BYTES)
 
     def read(self, root: str) -> None:
-        """Read a path with all below it; one with huge files in it piece by piece, without their contents."""
+        """Read a path with all below it; one with huge files in it piece by piece, without their contents, unless that
+        takes longer than reading past them.
+        """
+        patience = _Patience(max(self._patience.bytes, self._known_below(root) * CALL_COST_S * BYTES_PER_S))
         try:
-            found = _read(self._engine, self._container, root, self._patience)
+            found = _read(self._engine, self._container, root, patience)
         except NotThere:
             found = dict[str, Entry]()
         except _TooMuch:
             self._read_apart(root)
             return
+        self._patience.bytes = min(self._patience.bytes, patience.bytes)
         _drop(self._entries, root)
         self._entries.update(found)
         if len(self._entries) > MAX_ENTRIES:
@@ -113,6 +143,12 @@ class _Reading:
             _drop(self._entries, path)
         self._entries[path] = Entry(own.kind, own.mode, own.owner, own.size, None, own.target)
         return self._entries[path]
+
+    def _known_below(self, root: str) -> int:
+        prefix = root.rstrip("/") + "/"
+        return bisect.bisect_left(self._known, prefix + chr(sys.maxunicode)) - bisect.bisect_left(
+            self._known, prefix
+        )
 
     def _read_apart(self, root: str) -> None:
         own = self.read_own(root)
@@ -198,6 +234,8 @@ class _Node:
     """A folder or file on the way to candidates. `cost` is that of reading all below it, in seconds."""
 
     candidate: bool = False
+    whole: bool = False
+    """Whether all below it has to be read, as nobody names what of it was changed."""
     cost: float = 0.0
     children: dict[str, _Node] = field(default_factory=dict[str, "_Node"])
 
@@ -205,22 +243,31 @@ class _Node:
 class _Plan:
     """Which paths are read, so that every candidate is, in the least time: a call costs as much as some megabytes."""
 
-    def __init__(self, candidates: Iterable[str], base: Mapping[str, Entry]) -> None:
+    def __init__(
+        self, candidates: Iterable[str], base: Mapping[str, Entry], whole: Iterable[str] = ()
+    ) -> None:
         self._top = _Node()
         for path in candidates:
-            node = self._top
-            for part in path.strip("/").split("/"):
-                node = node.children.setdefault(part, _Node())
-            node.candidate = True
+            self._node(path).candidate = True
+        for path in whole:
+            self._node(path).whole = True
         for path, entry in base.items():
             self._charge(path, entry.size / BYTES_PER_S + 1 / ENTRIES_PER_S)
 
     def reads(self) -> list[tuple[str, bool]]:
         """Paths to read; True: with all that is below, False: only the folder's own entry."""
+        if self._top.whole:
+            return [("/", True)]
         found: list[tuple[str, bool]] = []
         for name, node in sorted(self._top.children.items()):
             found += _cheapest(f"/{name}", node)[1]
         return found
+
+    def _node(self, path: str) -> _Node:
+        node = self._top
+        for part in filter(None, path.split("/")):
+            node = node.children.setdefault(part, _Node())
+        return node
 
     def _charge(self, path: str, seconds: float) -> None:
         node = self._top
@@ -234,7 +281,7 @@ class _Plan:
 
 def _cheapest(path: str, node: _Node) -> tuple[float, list[tuple[str, bool]]]:
     whole = CALL_COST_S + node.cost
-    if not node.children:
+    if node.whole or not node.children:
         return whole, [(path, True)]
     found = [_cheapest(posixpath.join(path, name), child) for name, child in sorted(node.children.items())]
     apart = sum(one[0] for one in found) + (CALL_COST_S if node.candidate else 0)

@@ -14,29 +14,36 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from anyio import CapacityLimiter, to_thread
-
 from evalkit.errors import SandboxError
-from evalkit.sandbox.docker import container, delivery, files, listing, workspace
-from evalkit.sandbox.docker.channel import DockerChannel, outside
+from evalkit.sandbox.docker import container, delivery, files, listing, looking
+from evalkit.sandbox.docker.channel import outside
 from evalkit.sandbox.docker.complaint import EngineSilent
 from evalkit.sandbox.docker.ending import kill_everything
 from evalkit.sandbox.docker.engine import Engine, Image, connect
-from evalkit.sandbox.docker.image import find_image
-from evalkit.sandbox.docker.launch import ImageGone, Plan, launch
+from evalkit.sandbox.docker.launch import ImageGone, Plan, found_image, launch
 from evalkit.sandbox.docker.memory import MemoryLimit
 from evalkit.sandbox.docker.placement import clean_path
+from evalkit.sandbox.docker.shells import Shells
 from evalkit.sandbox.docker.transfer import Owner
 from evalkit.sandbox.docker.warden import Warden
 from evalkit.sandbox.docker.watchdog import Watchdog, unusable
-from evalkit.sandbox.docker.wish import Abandoned, Wish
-from evalkit.sandbox.protocol import DEFAULT_WORKDIR, Deliverable, Entry, Environment, ExecResult
+from evalkit.sandbox.docker.wish import Wish
+from evalkit.sandbox.docker.workspace import Workspace
+from evalkit.sandbox.protocol import (
+    DEFAULT_WORKDIR,
+    Deliverable,
+    Entry,
+    Environment,
+    ExecResult,
+    Listening,
+    Running,
+)
 from evalkit.sandbox.shell import Call, CallNotStarted, KeptShell, checked_env, command_line
 from evalkit.sandbox.shielded import finish
 from evalkit.trajectory.artifacts import ArtifactStore
 
 _MADE_INSIDE = "Files that were made inside may be the cause, such as /etc/ld.so.preload."
-_DIGEST_S = 10.0
+_OWN_S = 5.0
 
 
 class DockerSandbox:
@@ -58,13 +65,13 @@ class DockerSandbox:
         self._wish = Wish(environment.build_timeout_s)
         self._memory: MemoryLimit | None = None
         self._warden: Warden | None = None
-        self._shells: dict[str, tuple[KeptShell, DockerChannel]] = {}
+        self._shells = Shells()
         self._watch: asyncio.Task[None] | None = None
         self._watchdog: Watchdog | None = None
+        self._workspace = Workspace(self._run_own)
         self._turn = asyncio.Lock()
         self._starting = asyncio.Lock()
         self._notes: list[str] = []
-        self._staged: set[str] = set()
         self._owner = Owner()
         self._lost_before = False
         self._problem: SandboxError | None = None
@@ -73,11 +80,8 @@ class DockerSandbox:
     @property
     def runtime(self) -> str:
         """Such as `docker 20.10.24`, with the runtime's name where one was asked for; no version before the start."""
-        if self._engine_or_none is None:
-            return "docker"
-        version = self._engine_or_none.version
-        named = f"{version.name} {version.version}"
-        return f"{named} ({self._asked_runtime})" if self._asked_runtime else named
+        asked = f" ({self._asked_runtime})" if self._asked_runtime else ""
+        return "docker" if self._engine_or_none is None else f"{self._engine_or_none.version.named}{asked}"
 
     @property
     def image_digest(self) -> str | None:
@@ -142,6 +146,7 @@ class DockerSandbox:
             output_bytes=self._environment.limits.output_bytes,
             on_cut=on_cut,
         )
+        self._workspace.forget()
         async with self._turn:
             result = await self._run_call(call, user or self._user)
             if self._memory is not None:
@@ -153,6 +158,7 @@ class DockerSandbox:
     async def write_file(self, path: str, data: bytes, *, executable: bool = False) -> None:
         """Write a file from outside; links on the way are followed as the sandbox would."""
         engine, mode = self._engine, 0o755 if executable else 0o644
+        self._workspace.forget()
         await outside(
             lambda: files.write(engine, self._name, self._inside(path), data, mode=mode, owner=self._owner)
         )
@@ -168,6 +174,7 @@ class DockerSandbox:
     async def clear_folder(self, path: str) -> None:
         """Make `path` an empty folder, whatever stood there; the engine does it, from outside."""
         engine = self._engine
+        self._workspace.forget()
         await outside(lambda: delivery.clear_folder(engine, self._name, self._inside(path), self._owner))
 
     async def workspace_digest(self) -> str | None:
@@ -175,23 +182,37 @@ class DockerSandbox:
 
         None above 20,000 files, and where the image has neither GNU find nor stat.
         """
-        call = Call(workspace.LISTING, cwd="/", env={"EVALKIT_WORKDIR": self._workdir}, timeout_s=_DIGEST_S,
-                    output_bytes=workspace.MAX_BYTES)  # fmt: skip
-        async with self._turn:
-            result = await self._run_call(call, self._user)
-        if result.late:
-            self._notes.append(result.late)
-        self._lost_before = self._lost_before or result.shell_lost
-        return workspace.digest_of(result)
+        return await self._workspace.digest(self._workdir)
 
     async def snapshot(self) -> dict[str, Entry]:
         """Every path inside, read from outside; see `listing` for what cannot be seen."""
         engine, image = self._engine, self._image
         assert image is not None
         entries = await outside(lambda: listing.snapshot(engine, self._name, image))
-        for path in self._staged:
+        for path in self._shells.staged:
             entries.pop(path, None)
         return entries
+
+    async def processes(self) -> tuple[Running, ...]:
+        """Everything alive inside but process 1 and the kept shells; see `looking`."""
+        engine = self._engine
+        if self._shells and not self._turn.locked():
+            with contextlib.suppress(
+                SandboxError
+            ):  # what a shell tidies up after a call is nothing that lives on
+                await self._run_own(Call(":", cwd="/", timeout_s=_OWN_S))
+        return await outside(lambda: looking.processes(engine, self._name))
+
+    async def listeners(self) -> tuple[Listening, ...]:
+        """Every socket that waits; see `looking`."""
+        engine, warden = self._engine, self._warden
+        assert warden is not None
+        found = await outside(lambda: looking.tables(engine, self._name))
+        return looking.listeners(found, await warden.sockets() if found is None else {})
+
+    async def listing(self) -> Mapping[str, str] | None:
+        """The working directory, taken inside; costs next to nothing right after `workspace_digest`."""
+        return await self._workspace.listing(self._workdir)
 
     async def export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
         """Take files and folders out as data; see the protocol."""
@@ -201,6 +222,7 @@ class DockerSandbox:
     async def place(self, deliverables: Sequence[Deliverable], store: ArtifactStore) -> None:
         """Put exported data into this sandbox."""
         engine = self._engine
+        self._workspace.forget()
         await outside(lambda: delivery.put_in(engine, self._name, deliverables, store, self._owner))
 
     async def halt(self) -> None:
@@ -232,8 +254,8 @@ class DockerSandbox:
         except ImageGone:  # somebody tidied up in between
             await self._launch_image(engine)
         async with self._turn:
-            _, channel = await self._open(self._user)
-        self._owner = channel.owner
+            await self._open(self._user)
+        self._owner = self._shells.owner(self._user)
         if self._warden is not None:
             self._memory = MemoryLimit(self._warden, container.memory_mb(self._environment, engine.version))
             await self._memory.look()
@@ -247,23 +269,13 @@ class DockerSandbox:
     async def _launch_image(self, engine: Engine) -> None:
         began = time.perf_counter()
         try:
-            self._image = await self._find_image(engine)
+            self._image = await found_image(engine, self._environment, self._wish)
         finally:
             self._build_s = time.perf_counter() - began
         if not self._environment.workdir and self._image.workdir not in {"", "/"}:
             self._workdir = clean_path(self._image.workdir)
         async with self._starting:
             await finish(self._launch(engine, self._image))
-
-    async def _find_image(self, engine: Engine) -> Image:
-        """A build or pull ends with its caller. It has a thread of its own, as it may take long."""
-        try:
-            return await to_thread.run_sync(
-                find_image, engine, self._environment, self._wish,
-                abandon_on_cancel=True, limiter=CapacityLimiter(1),
-            )  # fmt: skip
-        except Abandoned:
-            raise SandboxError("the sandbox was stopped while its image was made") from None
 
     async def _launch(self, engine: Engine, image: Image) -> None:
         """Make and run the container. Goes on when it is cancelled, so that nothing gets lost."""
@@ -277,46 +289,46 @@ class DockerSandbox:
         self._launched_at = time.monotonic()
         self._warden = await launch(engine, plan)
 
-    async def _open(self, user: str) -> tuple[KeptShell, DockerChannel]:
-        """Start a shell on the files as they are."""
-        return await finish(self._opened(user))
-
-    async def _opened(self, user: str) -> tuple[KeptShell, DockerChannel]:
+    async def _open(self, user: str) -> KeptShell:
         engine, warden = self._engine, self._warden
         if warden is None:
             raise SandboxError("the sandbox was not started")
-        with engine.waiting():
-            channel = await DockerChannel.open(engine, self._name, warden, user, self._staged)
-            shell = KeptShell(channel)
-            await shell.start()
-        self._shells[user] = shell, channel
-        return shell, channel
+        return await finish(self._shells.open(engine, self._name, warden, user))
 
     async def _run_call(self, call: Call, user: str) -> ExecResult:
         lost_before = False
         for _ in range(3):
             self._engine  # noqa: B018  -- raises where there is none any more
-            shell = self._shells[user][0] if user in self._shells else await self._open_again(user)
+            shell = self._shells.of(user) or await self._open_again(user)
             frozen = await self._watchdog.frozen() if self._watchdog else None
             try:
                 result = await shell.run(replace(call, frozen=frozen))
             except CallNotStarted:
                 lost_before = True
-                await self._drop_shells()
+                await self._shells.drop()
                 await self._check_container()
                 continue
             if shell.lost:
-                await self._drop_shells()
+                await self._shells.drop()
                 await self._check_container()
             return replace(result, shell_lost=result.shell_lost or lost_before)
         raise SandboxError(
             "the shell inside the sandbox keeps dying before it reaches a command", hint=_MADE_INSIDE
         )
 
+    async def _run_own(self, call: Call) -> ExecResult:
+        """A call of the harness's own, as the user inside; what it hears of others is the next call's to tell."""
+        async with self._turn:
+            result = await self._run_call(call, self._user)
+        if result.late:
+            self._notes.append(result.late)
+        self._lost_before = self._lost_before or result.shell_lost
+        return result
+
     async def _open_again(self, user: str) -> KeptShell:
         """By now the files are the agent's, and so is what keeps a shell from starting on them."""
         try:
-            return (await self._open(user))[0]
+            return await self._open(user)
         except SandboxError:
             await self._check_container()
             raise
@@ -334,18 +346,11 @@ class DockerSandbox:
         if self._warden.gone.is_set() or state != "running":
             raise unusable(self._name, state if state == "paused" else "gone")
 
-    async def _drop_shells(self) -> None:
-        """Closing one kills everything inside, so all go together."""
-        shells, self._shells = self._shells, {}
-        for shell, _ in shells.values():
-            await shell.close()
-
     async def _halt(self) -> None:
         """A running command is ended first, so that its turn ends; then nobody else has one."""
-        for shell, _ in list(self._shells.values()):
-            await shell.close()
+        await self._shells.close()
         async with self._turn:
-            await self._drop_shells()
+            await self._shells.drop()
             if self._warden is None or self._stopped:
                 return
             await kill_everything(self._engine, self._name, self._warden)
@@ -365,27 +370,24 @@ class DockerSandbox:
         if self._warden is not None:
             self._warden.close()
             await asyncio.sleep(0)
-        await self._drop_shells()
+        await self._shells.drop()
 
     async def _over_limit(self, note: str) -> None:
-        busy = next((shell for shell, _ in self._shells.values() if shell.busy), None)
-        if busy is not None:
+        if (busy := self._shells.busy) is not None:
             await busy.interrupt(note)
         elif self._shells:
             self._notes.append(f"{note}\n")
-            for shell, _ in list(self._shells.values()):
-                await shell.close()
+            await self._shells.close()
 
     def _lost(self, problem: SandboxError) -> None:
         """The engine does not answer any more: calls that wait for it end."""
         self._problem = problem
         if self._warden is not None:
             self._warden.close()
-        for _, channel in self._shells.values():
-            channel.hang_up()
+        self._shells.hang_up()
 
     async def _looked(self) -> None:
-        if self._memory is not None and not any(shell.busy for shell, _ in self._shells.values()):
+        if self._memory is not None and self._shells.busy is None:
             await self._memory.look()
 
     def _watch_ended(self, watch: asyncio.Task[None]) -> None:

@@ -17,6 +17,8 @@ from evalkit.sandbox.shell import ChannelClosed
 
 ANSWER_S = 5.0
 READY_S = 20.0
+TOLD_BYTES = 4 * 1024 * 1024
+"""Of an answer with many lines."""
 CONVERGE_S = 2.0
 """How long killing one call's processes may take before all are killed."""
 
@@ -107,6 +109,13 @@ w_memory_kills() {
   done
   w_said=unknown
 }
+w_sockets() {
+  for w_path in tcp tcp6 udp udp6 unix; do
+    { while IFS= read -r w_line; do
+      printf '%s %s %s\n' "$1" "$w_path" "$w_line"
+    done <"/proc/net/$w_path"; } 2>/dev/null
+  done
+}
 w_folder() {
   [ -d "$2" ] && return
   mkdir -p -- "$2" 2>/dev/null && { [ "$1" = 0 ] || chown -- "$1" "$2" 2>/dev/null; } || w_said=failed
@@ -185,11 +194,28 @@ class Warden:
             return int(said) if said.isdigit() else None
         return None
 
+    async def sockets(self) -> dict[str, str]:
+        """The kernel's tables of sockets by name, read inside. Raises SandboxError where they are not told."""
+        token, tables, told = secrets.token_hex(8), dict[str, str](), bytearray()
+        try:
+            said = await self._ask(f"w_sockets {token}", ANSWER_S, told)
+        except (ChannelClosed, TimeoutError):
+            said = "failed"
+        if said != "done":
+            raise SandboxError("the container's first process does not tell its sockets")
+        for line in told.decode("utf-8", "surrogateescape").split("\n"):
+            mark, _, rest = line.partition(" ")
+            if mark == token:
+                name, _, row = rest.partition(" ")
+                tables[name] = f"{tables.get(name, '')}{row}\n"
+        return tables
+
     def close(self) -> None:
         """Hang up, which ends process 1."""
         self._wire.close()
 
-    async def _ask(self, order: str, timeout_s: float) -> str:
+    async def _ask(self, order: str, timeout_s: float, told: bytearray | None = None) -> str:
+        """What process 1 says to an order; what it prints before is added to `told`."""
         token = secrets.token_hex(8)
         async with self._turn:
             self._wire.send(f'{order}; echo "{token} $w_said"\n'.encode("utf-8", "surrogateescape"))
@@ -197,6 +223,8 @@ class Warden:
                 heard = b""
                 while True:
                     _, data = await self._wire.receive()
+                    if told is not None and len(told) < TOLD_BYTES:
+                        told += data
                     heard = (heard + data)[-4096:]
                     for line in heard.split(b"\n")[:-1]:
                         if line.startswith(token.encode()):

@@ -166,6 +166,11 @@ class BubblewrapChannel:
         """Everything alive inside, with the shell, without process 1."""
         return [] if self._init is None else processes.descendants(self._init)
 
+    def others(self) -> list[processes.Process]:
+        """Everything alive inside but process 1 and the shell, which is the oldest child of process 1."""
+        shell = next(iter(self._shells()), None) if self._init is not None else None
+        return [one for one in self.processes() if one != shell]
+
     async def _settle(self, info: int) -> None:
         said = b""
         with contextlib.suppress(TimeoutError):

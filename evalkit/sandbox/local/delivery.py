@@ -1,4 +1,4 @@
-"""How is exported data put into a local sandbox?"""
+"""How is data taken out of a local sandbox, and how is exported data put into one?"""
 
 from __future__ import annotations
 
@@ -7,13 +7,32 @@ import os
 import shutil
 from collections.abc import Generator, Sequence
 
-from evalkit.errors import SandboxError
-from evalkit.sandbox.export import check_link, normal, outermost
+from evalkit.errors import DeliverableRefused, SandboxError
+from evalkit.sandbox.export import Export, check_link, normal, outermost
 from evalkit.sandbox.local.removal import empty, remove_at
 from evalkit.sandbox.local.tree import Tree
 from evalkit.sandbox.protocol import Deliverable
-from evalkit.sandbox.walk import enter
+from evalkit.sandbox.walk import TreeChanged, enter
 from evalkit.trajectory.artifacts import ArtifactStore
+
+
+def take_out(tree: Tree, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
+    """See `Sandbox.export`."""
+    roots = outermost(paths)
+    taking = Export(roots, store)
+    for path in roots:
+        try:
+            with tree.parent_of(path, follow=False, follow_last=False) as (folder, name):
+                taking.take(folder, name, path)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except PermissionError as error:
+            raise DeliverableRefused("a deliverable cannot be read", where=path) from error
+        except TreeChanged as error:
+            raise SandboxError(
+                "deliverables move while they are taken out", where=path, hint="Halt the sandbox first."
+            ) from error
+    return taking.finish()
 
 
 def deliver(tree: Tree, deliverables: Sequence[Deliverable], store: ArtifactStore) -> None:

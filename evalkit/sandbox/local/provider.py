@@ -26,27 +26,27 @@ from typing import TypeVar
 
 from anyio import to_thread
 
-from evalkit.errors import DeliverableRefused, SandboxError
-from evalkit.sandbox import digest, export, snapshot
-from evalkit.sandbox.local import etc, furnishing
+from evalkit.errors import SandboxError
+from evalkit.sandbox import snapshot
+from evalkit.sandbox.in_memory import entries_in_memory
+from evalkit.sandbox.local import etc, furnishing, looking
 from evalkit.sandbox.local.bubblewrap import Bubblewrap, Layout, account, find
 from evalkit.sandbox.local.channel import BubblewrapChannel, LaunchFailed
 from evalkit.sandbox.local.clearing import clear_folder
-from evalkit.sandbox.local.delivery import deliver
+from evalkit.sandbox.local.delivery import deliver, take_out
 from evalkit.sandbox.local.orphans import mark
 from evalkit.sandbox.local.processes import Process
 from evalkit.sandbox.local.scratch import SCRATCH_HINT, Scratch, base_folder, create, make_base
 from evalkit.sandbox.local.support import explain
 from evalkit.sandbox.local.tree import Tree
 from evalkit.sandbox.local.watchdog import Watchdog
-from evalkit.sandbox.protocol import Deliverable, Entry, Environment, ExecResult
+from evalkit.sandbox.protocol import Deliverable, Entry, Environment, ExecResult, Listening, Running
 from evalkit.sandbox.shell import Call, CallNotStarted, KeptShell, checked_env, command_line
 from evalkit.sandbox.shielded import finish
-from evalkit.sandbox.walk import OPEN_FOLDER, TreeChanged
+from evalkit.sandbox.walk import OPEN_FOLDER
 from evalkit.trajectory.artifacts import ArtifactStore
 
 _NOBODY = 65534
-_HALT = "Halt the sandbox first."
 _UNWATCHED = "the sandbox can no longer be watched"
 _MADE_INSIDE = "Files that were made inside may be the cause, such as /etc/ld.so.preload."
 
@@ -71,6 +71,8 @@ class LocalSandbox:
         self._turn = asyncio.Lock()
         self._files = threading.Lock()
         """Held while files are read or written from outside, as folders may be opened up meanwhile."""
+        self._looking = looking.Looking()
+        self._last_disks: dict[str, Entry] = {}
         self._notes: list[str] = []
         self._stopped = self._unwatched = False
 
@@ -155,6 +157,7 @@ class LocalSandbox:
     async def write_file(self, path: str, data: bytes, *, executable: bool = False) -> None:
         """Write a file from outside; links on the way are followed as the sandbox would."""
         mode = 0o755 if executable else 0o644
+        self._looking.forget()
         await self._on_files(lambda: self._tree.write(self._inside(path), data, mode=mode))
 
     async def read_file(self, path: str, *, max_bytes: int = 100 * 1024 * 1024) -> bytes:
@@ -163,6 +166,7 @@ class LocalSandbox:
 
     async def clear_folder(self, path: str) -> None:
         """Make `path` an empty folder, from outside."""
+        self._looking.forget()
         await self._on_files(lambda: clear_folder(self._tree, self._inside(path)))
 
     async def workspace_digest(self) -> str | None:
@@ -170,18 +174,33 @@ class LocalSandbox:
 
         None above 20,000 files, and where the working directory's path leads nowhere or to the machine's files.
         """
-        return await self._on_files(self._digest)
+        workdir = self._environment.workdir
+        return await self._on_files(lambda: self._looking.digest(self._tree, workdir))
 
     async def snapshot(self) -> dict[str, Entry]:
-        """Everything in the writable folders."""
+        """Everything in the writable folders, and in the small disks, once halted as they were before."""
         return await self._on_files(self._snapshot)
+
+    async def processes(self) -> tuple[Running, ...]:
+        """Everything alive inside but process 1 and the kept shell, as the host sees it."""
+        return await _outside(lambda: looking.processes(self._channel))
+
+    async def listeners(self) -> tuple[Listening, ...]:
+        """Every socket that waits, as the kernel lists them for the sandbox's network."""
+        shared = self._environment.network
+        return await _outside(lambda: looking.listeners(self._channel, shared=shared))
+
+    async def listing(self) -> Mapping[str, str] | None:
+        """Everything in the writable folders, from outside; cheaper right after `workspace_digest`."""
+        return await self._on_files(lambda: self._looking.listing(self._tree))
 
     async def export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
         """Take files and folders out as data; see the protocol."""
-        return await self._on_files(lambda: self._export(paths, store))
+        return await self._on_files(lambda: take_out(self._tree, paths, store))
 
     async def place(self, deliverables: Sequence[Deliverable], store: ArtifactStore) -> None:
         """Put exported data into this sandbox."""
+        self._looking.forget()
         await self._on_files(lambda: deliver(self._tree, deliverables, store))
 
     async def halt(self) -> None:
@@ -249,6 +268,7 @@ class LocalSandbox:
         for _ in range(3):
             if self._stopped or self._unwatched:
                 raise SandboxError("the sandbox is stopped" if self._stopped else _UNWATCHED)
+            self._looking.forget()
             shell = self._shell or await self._open_again()
             frozen = await self._watchdog.frozen() if self._watchdog else None
             try:
@@ -284,6 +304,7 @@ class LocalSandbox:
     async def _halt(self) -> None:
         """A running command is ended first, so that its turn ends; then nobody else has one."""
         if self._shell is not None:
+            self._last_disks = await self._on_files(self._disks)
             await self._shell.close()
         async with self._turn:
             if self._shell is not None:
@@ -334,46 +355,20 @@ class LocalSandbox:
             )
         return furnishing.identity(wanted)
 
-    def _digest(self) -> str | None:
-        tree, flags = self._tree, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        try:
-            with tree.parent_of(self._environment.workdir) as (parent, name):
-                folder = os.open(name, flags, dir_fd=parent)
-                try:
-                    return digest.workspace_digest(folder)
-                finally:
-                    os.close(folder)
-        except (FileNotFoundError, NotADirectoryError):
-            return digest.MISSING
-        except (OSError, SandboxError):  # links that the agent made, in a circle or to the machine's files
-            return None
-
     def _snapshot(self) -> dict[str, Entry]:
         root = os.open(self._tree.root, OPEN_FOLDER)
         try:
-            return snapshot.snapshot(root, self._owner_inside)
+            entries = snapshot.snapshot(root, self._owner_inside)
         finally:
             os.close(root)
+        return {**entries, **(self._last_disks if self._channel is None else self._disks())}
+
+    def _disks(self) -> dict[str, Entry]:
+        channel = self._channel if self._environment.disks else None
+        return {} if channel is None else entries_in_memory(channel.init, self._owner_inside)
 
     def _owner_inside(self, uid: int) -> int:
         return self._user.uid if uid == self._account.uid else _NOBODY
-
-    def _export(self, paths: Sequence[str], store: ArtifactStore) -> tuple[Deliverable, ...]:
-        roots = export.outermost(paths)
-        taking = export.Export(roots, store)
-        for path in roots:
-            try:
-                with self._tree.parent_of(path, follow=False, follow_last=False) as (folder, name):
-                    taking.take(folder, name, path)
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            except PermissionError as error:
-                raise DeliverableRefused("a deliverable cannot be read", where=path) from error
-            except TreeChanged as error:
-                raise SandboxError(
-                    "deliverables move while they are taken out", where=path, hint=_HALT
-                ) from error
-        return taking.finish()
 
     async def _on_files(self, work: Callable[[], T]) -> T:
         def alone() -> T:

@@ -1,0 +1,1 @@
+"""Boundaries: which tool calls may run, decided before they do."""
