@@ -121,10 +121,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     settings = project.settings.run if use_defaults else RunDefaults()
     if use_defaults:
         _refuse_later(project)
-    if flags.out is not None and ":/" in str(flags.out):
-        raise UsageError(
-            "a run is written to a local folder", where=str(flags.out), hint="Give --out a path."
-        )
+    _refuse_remote(flags.out)
     names = flags.suites or settings.suites
     if not names:
         known = ", ".join(project.names("suites"))
@@ -174,6 +171,11 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         chosen=_chosen(project, flags, settings, faults),
         effects=flags.effects if flags.effects is not None else settings.effects is not False,
     )
+
+
+def _refuse_remote(out: Path | None) -> None:
+    if out is not None and ":/" in str(out):
+        raise UsageError("a run is written to a local folder", where=str(out), hint="Give --out a path.")
 
 
 def _chosen(project: Project, flags: RunFlags, settings: RunDefaults, faults: FaultChoice) -> dict[str, Json]:
