@@ -6,24 +6,13 @@ from collections.abc import Mapping
 
 from evalkit.convert.inspect_message import said_in
 from evalkit.convert.inspect_refs import Attachments
+from evalkit.trajectory.inspect_words import ERROR_KINDS
 from evalkit.trajectory.step import ErrorKind
-
-_KINDS: Mapping[str, ErrorKind] = {
-    "parsing": "parsing",
-    "timeout": "timeout",
-    "permission": "permission",
-    "file_not_found": "not_found",
-    "approval": "denied",
-    "limit": "limit",
-    "output_limit": "limit",
-    "sandbox_unavailable": "sandbox",
-}
-"""By Inspect's word for it; every other is unknown."""
 
 
 def error_kind(error: Mapping[str, object]) -> ErrorKind | None:
     """The kind of an error; None where there is none."""
-    return _KINDS.get(str(error.get("type")), "unknown") if error else None
+    return ERROR_KINDS.get(str(error.get("type")), "unknown") if error else None
 
 
 def observation(result: object, error: Mapping[str, object], texts: Attachments) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import anyio
@@ -18,18 +18,9 @@ from evalkit.engine.traces import CallTrace, Ending, current_call
 from evalkit.errors import EvalkitError, TaskError
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
+from evalkit.trajectory.inspect_words import ERROR_KINDS
 from evalkit.trajectory.step import Act, ErrorKind
 
-_ERROR_KINDS: Mapping[str, ErrorKind] = {
-    "parsing": "parsing",
-    "timeout": "timeout",
-    "permission": "permission",
-    "file_not_found": "not_found",
-    "approval": "denied",
-    "limit": "limit",
-    "output_limit": "limit",
-    "sandbox_unavailable": "sandbox",
-}
 _UNCUT = 1 << 40
 """Inspect must not cut what our own tools have already cut as their settings say."""
 
@@ -168,7 +159,7 @@ def error_kind(answer: ChatMessageTool | None, trace: CallTrace) -> ErrorKind | 
     if trace.refused:
         return "parsing"
     if answer is not None and answer.error is not None:
-        return _ERROR_KINDS.get(answer.error.type, "unknown")
+        return ERROR_KINDS.get(answer.error.type, "unknown")
     return None
 
 
