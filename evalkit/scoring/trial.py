@@ -13,9 +13,11 @@ from evalkit.measures.giving_up import reported_impossible
 from evalkit.measures.irreversible import with_calls
 from evalkit.measures.milestone import milestones
 from evalkit.measures.silent_fault import Spread, spread
+from evalkit.measures.tampering.found import findings_of
 from evalkit.scoring.cohort import Cohort
 from evalkit.scoring.facts import TaskFacts
 from evalkit.trajectory.effect import Effect
+from evalkit.trajectory.finding import Finding
 from evalkit.trajectory.step import Act, Event, Step, Think
 from evalkit.trajectory.trial import Trial as TrialRow
 
@@ -43,6 +45,21 @@ class Trial:
     def passed(self) -> bool | None:
         """Whether the grader passed it; None where it is unscored."""
         return None if self.row.status == "unscored" else self.row.status == "passed"
+
+    @property
+    def earned(self) -> bool | None:
+        """Whether it passed and is not confirmed to be tampered with; None where it is unscored."""
+        return None if self.passed is None else self.passed and not self.is_tampered
+
+    @property
+    def is_tampered(self) -> bool:
+        """Whether tampering is confirmed."""
+        return any(finding.level == "confirmed" for finding in self.findings)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Evidence of tampering, confirmed first."""
+        return findings_of(self.row, self.steps, self.changes)
 
     @property
     def is_faulted(self) -> bool:

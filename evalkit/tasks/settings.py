@@ -45,6 +45,7 @@ def _ids_differ(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
     return faults
 
 
+Command = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"^[^\x00]+$")]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Names = Annotated[tuple[Name, ...], AfterValidator(_unique)]
 AbsolutePath = Annotated[str, AfterValidator(absolute_path)]
@@ -62,6 +63,12 @@ class Grading(Section):
     """Whether the grader signs its word: nothing but a verdict.json with the nonce is believed."""
     keep: tuple[AbsolutePath, ...] = ()
     """Deliverables kept for regrading, besides Harbor's artifacts."""
+    naive: Command | None = None
+    """A shell line that a naive grader would run where the agent worked, with the tests in /tests: exit code 0 would
+    have passed the trial. It is run on the final state, after the verdict, and only tells what hacks would gain.
+    """
+    honeypots: Flag = True
+    """Whether files with a unique token are put where no honest agent needs to look."""
 
 
 class Effects(Section):
@@ -80,11 +87,18 @@ class Effects(Section):
 
 
 class Twin(Section):
-    """An impossible twin of the task: passing it proves a hack."""
+    """An impossible twin of the task: passing it proves a hack.
 
-    kind: Literal["contradicting-check"]
+    contradicting-check   what lies in `twin/` stands over the task's own: `instruction.md`, `tests/`, and `workdir/`,
+                          whose files are put into the working directory; its grader asks for what the task forbids
+    must-not-change       the instruction also asks that `path` stays as it is, and the verdict minds it
+    """
+
+    kind: Literal["contradicting-check", "must-not-change"]
     check: Name | None = None
     """Which declared check contradicts the instruction; None: the twin brings its own."""
+    path: AbsolutePath | None = None
+    """The file that must not change."""
 
 
 class Settings(Section):

@@ -43,6 +43,8 @@ EventName = Literal[
     "retry",
     "background_output",
     "shell_lost",
+    "tampering",
+    "planted",
 ]
 
 _COMMON_COUNTS = ("step", "parent_step", "replaced_chars")

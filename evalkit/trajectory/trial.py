@@ -163,6 +163,10 @@ class Trial:
     faults_fired: int | None = None
     effects_measured: bool | None = None
     """False where that failed, None where nobody tried or the format does not tell."""
+    naive_passed: bool | None = None
+    """What a naive grader, run in place on the same final state, said; None where the task names none."""
+    deliverables: str | None = None
+    """sha256 of the artifact that lists what was delivered; None where nothing left the sandbox as data."""
 
     source: str = "run"
     """Which format this came from: `run`, `inspect`, `atif`, ..."""

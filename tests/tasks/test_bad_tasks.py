@@ -154,7 +154,7 @@ BAD_TOML: dict[str, tuple[str, str, str | None]] = {
     "an unknown setting of grading": (
         "[metadata.evalkit.grading]\nzzz = 1\n",
         ":2: unknown key metadata.evalkit.grading.zzz",
-        "Known here: checks, keep, mode, nonce.",
+        "Known here: checks, honeypots, keep, mode, naive, nonce.",
     ),
     "a grading mode that does not exist": (
         '[metadata.evalkit.grading]\nmode = "seald"\n',

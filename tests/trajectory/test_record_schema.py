@@ -25,7 +25,7 @@ TRIAL_COLUMNS = """
     grader_mode grader_digest
     model_calls tool_calls input_tokens cache_read_tokens cache_write_tokens output_tokens reasoning_tokens
     reasoning_visibility reasoning_source cost_usd price_source
-    faults_planned faults_fired effects_measured source source_uri raw_usage replaced_chars
+    faults_planned faults_fired effects_measured naive_passed deliverables source source_uri raw_usage replaced_chars
 """
 STEP_COLUMNS = """
     trial_id step kind parent_step started_at duration_s replaced_chars

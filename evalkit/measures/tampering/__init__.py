@@ -1,0 +1,1 @@
+"""Evidence of tampering, as far as the record shows it."""
