@@ -264,7 +264,7 @@ BAD_TOML: dict[str, tuple[str, str, str | None]] = {
     ),
     "a twin of no known kind": (
         '[metadata.evalkit.twin]\nkind = "evil"\n',
-        ":2: metadata.evalkit.twin.kind: should be 'contradicting-check', not 'evil'",
+        ":2: metadata.evalkit.twin.kind: should be 'contradicting-check' or 'must-not-change', not 'evil'",
         None,
     ),
     "the root as working directory": (
