@@ -141,7 +141,7 @@ EFFECTS = st.lists(
         "looping",
         "majority",
         "overhead",
-        "progress",
+        "progressing",
         "recovery",
         "recovery_time",
         "retention",
@@ -181,7 +181,7 @@ def test_an_empty_trajectory_has_nothing_to_say_of_what_failed(names, values, ro
     assert found["recovery_time"] == found["silent_faults"] == found["faults"] == found["calibration"] == {}
     assert found["tool_use"] == dict.fromkeys(("tool_calls", "tool_errors", "invalid_calls"), 0)
     assert found["looping"] == dict.fromkeys(("redundant_calls", "loop_score"), 0)
-    assert found["progress"] == {"state_revisits": None}
+    assert found["progressing"] == {"state_revisits": None}
     assert found["success"] == {"success": 1, "reward": None}
     assert found["aborting"] == {"false_abort": 0}
     assert found["consistency"] == {"outcome_agreement": 1, "path_similarity": 1}
