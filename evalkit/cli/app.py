@@ -22,6 +22,7 @@ from evalkit.cli.import_run import import_run
 from evalkit.cli.init import init
 from evalkit.cli.interrupt import CODE, Interrupted, Interrupts, ReaderGone, end_at_once
 from evalkit.cli.power import power
+from evalkit.cli.reference import reference_app
 from evalkit.cli.report import report
 from evalkit.cli.resume import resume
 from evalkit.cli.run import run
@@ -69,6 +70,7 @@ app.command()(power)
 app.command()(report)
 app.command("import")(import_run)
 app.add_typer(baseline_app, name="baseline")
+app.add_typer(reference_app, name="reference")
 app.add_typer(suite_app, name="suite")
 app.command()(doctor)
 app.command()(init)

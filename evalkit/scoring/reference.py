@@ -196,7 +196,8 @@ def _content(reference: Reference) -> dict[str, object]:
 
 def _told(own: TaskReference) -> dict[str, object]:
     fields = dataclasses.asdict(own)
-    return {**fields, "from": fields.pop("agent")}
+    agent = fields.pop("agent")
+    return {**fields, "from": agent}
 
 
 def _parsed(fields: Mapping[str, Any]) -> Reference:
