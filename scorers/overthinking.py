@@ -140,11 +140,9 @@ def _spending(own: Spent) -> Iterator[Score]:
         yield Score("thinking_share", min(1.0, thinking / tokens), told)
     if tokens is not None or not own.earned:
         value = stopping_efficiency(until, tokens or 0.0, passed=own.earned)
-        told = (
-            "it did not pass"
-            if not own.earned
-            else f"{until or 0:g} of {tokens:g} tokens until it would have passed"
-        )
+        known = "unknown" if until is None else f"{until:g}"
+        told = f"{known} of {tokens or 0:g} tokens until it would first have passed"
+        told = told if own.earned else "it did not pass"
         yield Score("stopping_efficiency", value, told)
 
 
