@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evalkit import Metric, Score, Scorer, Trial
-from evalkit.measures.tool_use import calls_vs_reference, invalid_calls, tool_error_rate
+from evalkit.measures.tool_use import invalid_calls, tool_error_rate
 
 
 def _count(name: str, meaning: str, *, worse: bool) -> Metric:
@@ -37,15 +37,6 @@ class ToolUse(Scorer):
             aggregation="ratio_of_sums",
             of=("tool_errors", "tool_calls"),
         ),
-        Metric(
-            name="calls_vs_reference",
-            meaning="calls / the median calls of the agent that solves the task at the least cost",
-            unit="x",
-            better="lower",
-            low=0,
-            null_when="the task has no reference, or one without calls",
-            uses_reference=True,
-        ),
     )
 
     def score(self, trial: Trial) -> Iterator[Score]:
@@ -61,11 +52,5 @@ class ToolUse(Scorer):
         invalid = invalid_calls(trial.acts)
         told = f"{len(invalid)} of {calls} calls could not be made"
         yield Score("invalid_calls", len(invalid), told, invalid)
-        needed = trial.reference_calls
-        times = calls_vs_reference(calls, needed)
-        if times is not None:
-            yield Score(
-                "calls_vs_reference", times, f"{calls} calls, where {needed:g} are known to be enough"
-            )
         if calls:
             yield Score("tool_error_rate", errors / calls, f"{errors} of {calls} calls failed", failed)

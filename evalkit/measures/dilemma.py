@@ -5,7 +5,6 @@ The three patterns of the reasoning-action dilemma (arXiv 2502.08235), read from
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -16,6 +15,8 @@ from evalkit.trajectory.step import Act, Step, Think
 
 Disengagement = Literal["verified", "unverified", "verification failed"]
 _ENDED_BY_AN_ANSWER = frozenset({None, "submitted", "refused"})
+_JOINS = frozenset("_-.")
+"""What a name goes on with, beside letters and digits; a dot behind it begins an ending or ends a sentence."""
 _LEAST_NAME = 3
 """Characters of a name that can be looked for in a call."""
 
@@ -88,16 +89,13 @@ def disengagement(
     if not changed:
         return None
     last = max(changed)
-    names = _pattern(_changed_names(actions, changed, effects))
+    names = _changed_names(actions, changed, effects)
     texts: Mapping[int, str] = {act.step: act.arguments or act.arguments_raw or "" for act in acts}
     looked = [
         action
         for action in actions
         if action.step > last
-        and (
-            action.intent.operation == "test"
-            or (names is not None and names.search(texts.get(action.step, "")) is not None)
-        )
+        and (action.intent.operation == "test" or _names_one(texts.get(action.step, ""), names))
     ]
     if not looked:
         return "unverified", (last,)
@@ -119,11 +117,19 @@ def _changed_names(
     return frozenset(name for name in names if _LEAST_NAME <= len(name) <= 255)
 
 
-def _pattern(names: frozenset[str]) -> re.Pattern[str] | None:
-    if not names:
-        return None
-    each = "|".join(re.escape(name) for name in sorted(names))
-    return re.compile(rf"(?<![\w.-])(?:{each})(?![\w-])")
+def _names_one(text: str, names: frozenset[str]) -> bool:
+    """Whether one of them stands in the text as a name of its own, and not as a part of a longer one."""
+    return any(_stands_in(name, text) for name in names)
+
+
+def _stands_in(name: str, text: str) -> bool:
+    place = text.find(name)
+    while place >= 0:
+        before, after = text[place - 1 : place], text[place + len(name) : place + len(name) + 1]
+        if not (before.isalnum() or before in _JOINS) and not (after.isalnum() or after in _JOINS - {"."}):
+            return True
+        place = text.find(name, place + 1)
+    return False
 
 
 def _share(idle: Iterable[Think], thinks: Sequence[Think]) -> float | None:

@@ -238,4 +238,4 @@ def test_a_budget_is_kept_or_not(overthinker, values):
 
 def test_calls_against_those_that_are_enough(overthinker, values):
     own = dataclasses.replace(overthinker(), reference_calls=2.0)
-    assert values("tool_use", own)["calls_vs_reference"] == 2
+    assert values("looping", own)["calls_vs_reference"] == 2
