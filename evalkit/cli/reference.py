@@ -48,11 +48,11 @@ def build(
     from evalkit.scoring.reference_building import build_reference
 
     asked = _basis(basis)
-    old = read_reference(merge) if merge is not None else None
+    old = read_reference(merge.resolve()) if merge is not None else None
     made = build_reference([open_run(run) for run in runs], basis=asked or (old.basis if old else None))
     if old is not None:
         made = merged(old, made)
-    if (out.exists() or out.is_symlink()) and read_reference(out).digest != made.digest:
+    if (out.exists() or out.is_symlink()) and read_reference(out.resolve()).digest != made.digest:
         raise UsageError(
             "there is another reference already, and scores may rest on it",
             where=str(out),
@@ -79,7 +79,7 @@ def show(
 
     path = Path(name)
     if path.is_file():
-        print_reference(read_reference(path), json=json)
+        print_reference(read_reference(path.resolve()), json=json)
     else:
         folder = local_run(name)
         print_reference(reference_of_run(open_run(name), folder), json=json)

@@ -16,7 +16,7 @@ def keep(run: Path, file: Path) -> None:
     from evalkit.scoring.reference import read_reference
     from evalkit.scoring.reference_of_run import keep_reference
 
-    before = keep_reference(run, read_reference(file))
+    before = keep_reference(run, read_reference(file.resolve()))
     if before is not None:
         note(
             f"the run was scored against another reference, {before.digest[:12]}; scores that are not computed now "

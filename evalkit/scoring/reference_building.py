@@ -24,6 +24,8 @@ class _Tried:
     """What is known of one task."""
 
     digest: str | None = None
+    is_ambiguous: bool = False
+    """Its trials are of different versions of it."""
     successes: defaultdict[Basis, list[Success]] = field(
         default_factory=lambda: defaultdict[Basis, list[Success]](list)
     )
@@ -36,7 +38,7 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
 
     Without a basis: generated tokens, but US dollars where agents of several models have a price, as their tokens do
     not mean the same. Confirmed tampering is no success. A task of which no success has a known cost is excluded.
-    Raises NotComparable where a task is another one in two runs.
+    Raises NotComparable where a task is another one in some of the trials; a run's own reference leaves it out.
     """
     tried: dict[str, _Tried] = {}
     models: set[str] = set()
@@ -45,11 +47,19 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
         for trial in _clean_trials(run):
             name = f"{trial.row.suite}/{trial.row.task_id}"
             own = tried.setdefault(name, _Tried())
-            own.digest = _same_digest(name, own.digest, trial.row.task_digest)
+            told = trial.row.task_digest
+            if own.digest and told and own.digest != told:
+                own.is_ambiguous = True
+            own.digest = own.digest or told
             models.add(_model(trial.row))
             if trial.earned:
                 own.solved += 1
                 _add(own, trial, wanted)
+    ambiguous = sorted(name for name, own in tried.items() if own.is_ambiguous)
+    if ambiguous and not is_own:
+        raise _other_task(ambiguous[0])
+    for name in ambiguous:
+        del tried[name]
     chosen = basis or _basis(tried, models)
     tasks = {name: _task(own, chosen) for name, own in sorted(tried.items())}
     return Reference(
@@ -107,10 +117,8 @@ def _task(own: _Tried, basis: Basis) -> TaskReference | None:
     )
 
 
-def _same_digest(name: str, known: str | None, told: str | None) -> str | None:
-    if known and told and known != told:
-        raise NotComparable(
-            f"the task {name} is another one in some of these trials",
-            hint="Build the reference from runs of the same tasks only.",
-        )
-    return known or told
+def _other_task(name: str) -> NotComparable:
+    return NotComparable(
+        f"the task {name} is another one in some of these trials",
+        hint="Build the reference from runs of the same tasks only.",
+    )

@@ -193,6 +193,33 @@ def test_tokens_more_at_any_step_never_raise_it(overthinker, values, more, place
         assert after["path_efficiency"] == before["path_efficiency"]
 
 
+@given(st.integers(0, 3), st.integers(0, 100), st.integers(0, 40))
+def test_splitting_a_generation_changes_no_cost(overthinker, values, place, tokens, thinking):
+    """What was one generation is two, the first of which calls nothing."""
+    own = overthinker()
+    think = own.thinks[place]
+    numbers = {step.step: step.step + (step.step >= think.step) for step in own.steps}
+    steps: list[object] = []
+    for step in own.steps:
+        moved = dataclasses.replace(step, step=numbers[step.step])
+        if isinstance(moved, Act):
+            moved = dataclasses.replace(moved, think_step=numbers[step.think_step])
+        if isinstance(moved, Event):
+            detail = json.loads(step.detail)
+            moved = dataclasses.replace(
+                moved, detail=json.dumps(detail | {"of_step": numbers[detail["of_step"]]})
+            )
+        if step is think:
+            first = dataclasses.replace(think, output_tokens=tokens, reasoning_tokens=thinking)
+            rest = (think.output_tokens - tokens, think.reasoning_tokens - thinking)
+            steps.append(first)
+            moved = dataclasses.replace(moved, output_tokens=rest[0], reasoning_tokens=rest[1])
+        steps.append(moved)
+    split = dataclasses.replace(own, steps=tuple(steps))
+    assert values("overthinking", split) == pytest.approx(values("overthinking", own))
+    assert values("progressing", split) == pytest.approx(values("progressing", own))
+
+
 def test_progress_of_the_overthinker(overthinker, values):
     """Half of the checks from 10 % of its tokens on, all from 40 % on."""
     found = values("progressing", overthinker())

@@ -104,6 +104,17 @@ def test_a_task_that_changed_between_runs_has_no_reference(finished, solved):
         build_reference([load(run)])
 
 
+def test_a_task_that_changed_within_a_run_is_not_measured(finished, solved, efficiency):
+    run = finished(
+        solved(100, task_digest="x"), solved(100, 1, task_digest="y"), solved(100, task_id="other")
+    )
+    assert {name: value for name, (value, _, _) in efficiency(run).items()} == {
+        "k.a.0": None,
+        "k.a.1": None,
+        "other.a.0": 1,
+    }
+
+
 def test_a_changed_task_is_not_measured_against_the_old_one(finished, solved):
     built = build_reference([load(finished(solved(100, task_digest="x")))])
     assert built.of(solved(100, task_digest="x")).cost == 100
