@@ -13,13 +13,15 @@ from evalkit.measures.token_efficiency import (
     overthinking_auc,
     path_efficiency,
     stopping_efficiency,
+    token_efficiency,
 )
 from evalkit.scoring.spent import Spent, spent
 
 NO_REFERENCE = "the task has no reference, or the cost is unknown"
+COUNTED = "tokens are counted, so that it is exact, or the task has no reference"
 NO_STATES = "it failed, has no graded checkpoints, or its cost is unknown"
 _share = partial(Metric, unit="share", better="higher", low=0, high=1)
-_against = partial(_share, uses_reference=True, null_when=NO_REFERENCE)
+_against = partial(_share, uses_reference=True)
 _nats = partial(Metric, unit="nats", better="lower", low=0, uses_reference=True)
 _sum = partial(Metric, better="neither", low=0)
 
@@ -60,16 +62,18 @@ class Overthinking(Scorer):
         ),
         _against(
             name="token_efficiency_low",
-            meaning="its lower bound where thinking was not counted, else the same",
+            meaning="its lower bound where tokens were not counted",
+            null_when=COUNTED,
         ),
         _against(
             name="token_efficiency_high",
-            meaning="its upper bound where thinking was not counted, else the same",
+            meaning="its upper bound where tokens were not counted",
+            null_when=COUNTED,
         ),
         _share(
             name="stopping_efficiency",
             meaning="tokens until it would first have passed / all tokens; 0 for a failure",
-            null_when="it passed without graded checkpoints, or tokens are unknown",
+            null_when="there are no graded checkpoints, or tokens are unknown",
         ),
         _share(
             name="path_efficiency",
@@ -87,6 +91,7 @@ class Overthinking(Scorer):
         _against(
             name="overthinking_auc",
             meaning="success under a cost limit, averaged over limits from 0 to 16 times the reference",
+            null_when=NO_REFERENCE,
         ),
         Metric(
             name="overspend",
@@ -138,7 +143,7 @@ def _spending(own: Spent) -> Iterator[Score]:
     if tokens and thinking is not None:
         told = f"{thinking:g} of {tokens:g} tokens are thinking"
         yield Score("thinking_share", min(1.0, thinking / tokens), told)
-    if tokens is not None or not own.earned:
+    if tokens is not None if own.earned else own.trial.states or own.trial.had_checkpoints:
         value = stopping_efficiency(until, tokens or 0.0, passed=own.earned)
         known = "unknown" if until is None else f"{until:g}"
         told = f"{known} of {tokens or 0:g} tokens until it would first have passed"
@@ -147,22 +152,22 @@ def _spending(own: Spent) -> Iterator[Score]:
 
 
 def _against_reference(own: Spent) -> Iterator[Score]:
-    bounds, costs = own.efficiency(), own.costs
-    if own.trial.reference is None or bounds is None:
+    bounds, costs, reference = own.efficiency(), own.costs, own.reference
+    if own.trial.reference is None or reference is None:
         return
     label = own.trial.reference.label
-    cost, reference = own.cost(own.basis), own.reference
-    told = f"{'unknown' if cost is None else f'{cost:g}'} {own.basis}, reference {reference:g}"
-    told += "" if own.earned else "; it did not pass"
-    if bounds[0] == bounds[1]:
-        yield Score("token_efficiency", bounds[0], told, (), label)
-    yield Score("token_efficiency_low", bounds[0], told, (), label)
-    yield Score("token_efficiency_high", bounds[1], told, (), label)
-    if not own.earned:
-        yield Score("overthinking_auc", 0.0, told, (), label)
-    if costs is None or not own.earned:
+    cost = "unknown" if costs is None else f"{own.cost(own.basis):g}"
+    told = f"{cost} {own.basis}, reference {reference:g}" + ("" if own.earned else "; it did not pass")
+    if costs is None:
+        # A failure without counts is no 0 here: successes without counts have none, so only failures would be averaged.
+        if bounds is not None and own.basis == "output_tokens":
+            yield Score("token_efficiency_low", bounds[0], told, (), label)
+            yield Score("token_efficiency_high", bounds[1], told, (), label)
         return
-    yield Score("overthinking_auc", overthinking_auc(costs, passed=True), told, (), label)
+    yield Score("token_efficiency", token_efficiency(costs, passed=own.earned), told, (), label)
+    yield Score("overthinking_auc", overthinking_auc(costs, passed=own.earned), told, (), label)
+    if not own.earned:
+        return
     yield Score("overspend", overspend(costs), told, (), label)
     yield Score("path_efficiency", path_efficiency(costs), told, (), label)
     for name, nats in own.wasted().items():

@@ -61,7 +61,7 @@ class Spent:
         return comparable(self.basis, cost, reference, self.to_pass(self.basis))
 
     def efficiency(self) -> tuple[float, float] | None:
-        """Between which bounds its token efficiency lies: both the same where its cost is known.
+        """Between which bounds its token efficiency lies: both the same where its cost is known, and for a failure.
 
         None without a reference, and for a success whose cost cannot even be bounded.
         """

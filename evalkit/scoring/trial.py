@@ -40,6 +40,8 @@ class Trial:
     """The suite's step limit, the same for every arm; None where none is known."""
     reference: TrialReference | None = None
     """The task's reference cost; None where nothing is known of the task."""
+    had_checkpoints: bool = False
+    """Whether states were graded on the way in this run, if maybe none of this trial, as where nothing changed."""
     reference_calls: float | None = None
     """The median calls of whoever sets the task's reference; None where there is none."""
     hooks: tuple[Hook, ...] = ()

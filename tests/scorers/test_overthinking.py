@@ -74,8 +74,6 @@ def test_overthinking(overthinker, scores):
         "thinking_share": 0.75,
         "stopping_efficiency": 0.4,
         "token_efficiency": 0.2,
-        "token_efficiency_low": 0.2,
-        "token_efficiency_high": 0.2,
         "overthinking_auc": 1 - 1000 / 3200,
         "overspend": pytest.approx(math.log(5)),
         "path_efficiency": 0.5,
@@ -100,6 +98,15 @@ def test_a_failure_spends_and_is_worth_nothing(overthinker, values):
     }
     assert found["token_efficiency"] == found["stopping_efficiency"] == found["overthinking_auc"] == 0
     assert "overspend" not in found
+
+
+def test_a_failure_did_not_stop_in_time_where_the_run_has_checkpoints_at_all(row, values):
+    """Without any in the run, a success has no stopping efficiency, so that a mean would be over failures only."""
+    failed = Trial(row=row(status="failed"), steps=(Think(step=0, output_tokens=10),))
+    assert "stopping_efficiency" not in values("overthinking", failed)
+    assert (
+        values("overthinking", dataclasses.replace(failed, had_checkpoints=True))["stopping_efficiency"] == 0
+    )
 
 
 def test_tampering_is_no_success(overthinker, values):
@@ -150,6 +157,9 @@ def test_where_nothing_was_counted_there_are_bounds(row, values):
     assert "token_efficiency" not in found
     assert found["token_efficiency_high"] == pytest.approx(200 / 301)
     assert found["token_efficiency_low"] == pytest.approx(200 / (1500 + 4 + 2 * 64 + 2000))
+    failed = dataclasses.replace(blind, row=row(status="failed", reasoning_visibility="encrypted"))
+    assert values("overthinking", failed)["token_efficiency_high"] == 0
+    assert "token_efficiency" not in values("overthinking", failed)
     hidden = dataclasses.replace(blind, row=row(reasoning_visibility="encrypted"))
     assert values("overthinking", hidden)["token_efficiency_low"] == 0
 

@@ -183,6 +183,19 @@ def test_a_run_without_a_reference_is_measured_against_its_own_trials(finished, 
     assert {label for _, label, _ in found.values()} == {"provisional, own cohort"}
 
 
+@pytest.mark.parametrize(
+    ("detail", "value"), [({"of_step": 0, "passed": True}, 0), ({"stage": "unit"}, None)]
+)
+def test_a_failure_has_a_stopping_efficiency_where_the_run_has_checkpoints(
+    finished, solved, efficiency, rows, detail, value
+):
+    steps = (Think(step=0, output_tokens=9), Event(step=1, event="checkpoint", detail=json.dumps(detail)))
+    run = finished((solved(9), steps), solved(9, 1, status="failed"))
+    efficiency(run)
+    told = {row["trial_id"]: row["value"] for row in rows(run) if row["metric"] == "stopping_efficiency"}
+    assert told["k.a.1"] == value
+
+
 def test_where_nobody_solved_a_task_it_is_excluded(finished, solved, efficiency):
     assert efficiency(finished(solved(100, status="failed")))["k.a.0"][0] is None
 
