@@ -15,6 +15,7 @@ from evalkit.measures.redundancy import (
     repeated_grams,
     switches,
     visible_thinking,
+    words_of,
     zlib_ratio,
 )
 from evalkit.measures.spending import cost_of
@@ -144,14 +145,15 @@ def _reading(trial: Trial) -> Iterator[Score]:
         return
     texts = [text for _, text in shown]
     told = f"{len(shown)} of {len(trial.thinks)} generations show their thinking"
-    yield Score("repeated_4grams", repeated_grams(texts), told)
+    words = [words_of(text) for text in texts]
+    yield Score("repeated_4grams", repeated_grams(words), told)
     yield Score("thinking_zlib_ratio", zlib_ratio(texts), told)
-    overlap = highest_overlap(shown)
+    overlap = highest_overlap((step, own) for (step, _), own in zip(shown, words, strict=True))
     if overlap is not None:
         yield Score("thinking_overlap", overlap[0], told, overlap[1])
-    found, words = switches(texts)
-    if words:
-        yield Score("switches_per_1k", 1000 * found / words, f"{found} in {words} words")
+    found, count = switches(texts), sum(map(len, words))
+    if count:
+        yield Score("switches_per_1k", 1000 * found / count, f"{found} in {count} words")
     reads = legibility(texts, (step.text for step in trial.steps if isinstance(step, Prompt)))
     if reads.letters:
         yield Score(

@@ -42,12 +42,16 @@ def visible_thinking(thinks: Iterable[Think], visibility: str | None) -> tuple[t
     )
 
 
-def repeated_grams(texts: Iterable[str]) -> float | None:
+def words_of(text: str) -> list[str]:
+    """The words of a text, in lower case."""
+    return _WORD.findall(text.lower())
+
+
+def repeated_grams(texts: Iterable[Sequence[str]]) -> float | None:
     """The share of 4-grams of words that were there before, in [0, 1); none spans two texts. None without any."""
     grams: set[tuple[str, ...]] = set()
     total = 0
-    for text in texts:
-        words = _words(text)
+    for words in texts:
         total += max(0, len(words) - GRAM + 1)
         grams.update(zip(*(words[start:] for start in range(GRAM)), strict=False))
     return 1 - len(grams) / total if total else None
@@ -62,7 +66,7 @@ def zlib_ratio(texts: Iterable[str]) -> float | None:
     return len(zlib.compress(data)) / len(data)
 
 
-def highest_overlap(texts: Sequence[tuple[int, str]]) -> tuple[float, tuple[int, ...]] | None:
+def highest_overlap(texts: Iterable[tuple[int, Sequence[str]]]) -> tuple[float, tuple[int, ...]] | None:
     """The highest Jaccard overlap of one generation's 5-gram shingles with an earlier one's, and their two steps.
 
     Each is compared with the 64 before it. None where fewer than two are long enough to have shingles.
@@ -71,8 +75,8 @@ def highest_overlap(texts: Sequence[tuple[int, str]]) -> tuple[float, tuple[int,
     holding: defaultdict[int, list[int]] = defaultdict(list)
     sizes: dict[int, int] = {}
     best: tuple[float, tuple[int, ...]] | None = None
-    for step, text in texts:
-        own = _shingles(text)
+    for step, words in texts:
+        own = _shingles(words)
         if not own:
             continue
         shared = Counter(earlier for shingle in own for earlier in holding.get(shingle, ()))
@@ -93,19 +97,10 @@ def highest_overlap(texts: Sequence[tuple[int, str]]) -> tuple[float, tuple[int,
     return best
 
 
-def switches(texts: Iterable[str]) -> tuple[int, int]:
-    """How often thinking says that it changes its mind (wait, alternatively, ...), and how many words it has."""
-    found = words = 0
-    for text in texts:
-        found += len(_SWITCH.findall(text))
-        words += len(_WORD.findall(text))
-    return found, words
+def switches(texts: Iterable[str]) -> int:
+    """How often thinking says that it changes its mind: wait, alternatively, ..."""
+    return sum(len(_SWITCH.findall(text)) for text in texts)
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
-
-
-def _shingles(text: str) -> frozenset[int]:
-    words = _words(text)
+def _shingles(words: Sequence[str]) -> frozenset[int]:
     return frozenset(map(hash, zip(*(words[start:] for start in range(SHINGLE)), strict=False)))

@@ -13,12 +13,17 @@ from evalkit.measures.redundancy import (
     repeated_grams,
     switches,
     visible_thinking,
+    words_of,
     zlib_ratio,
 )
 from evalkit.measures.visible_tokens import hidden_tokens, visible_tokens
 from evalkit.trajectory.step import Act, Think
 
 TEXTS = st.lists(st.text(st.sampled_from("ab c"), max_size=40) | st.text(max_size=20), max_size=5)
+
+
+def words(*texts: str) -> list[list[str]]:
+    return [words_of(text) for text in texts]
 
 
 def test_only_thinking_that_is_shown_in_full_is_read():
@@ -34,9 +39,9 @@ def test_only_thinking_that_is_shown_in_full_is_read():
 
 def test_repeated_grams_by_hand():
     """a b c d e has 2 grams; the second text repeats both and adds one."""
-    assert repeated_grams(["a b c d e"]) == 0
-    assert repeated_grams(["a b c d e", "A, b: c d e f"]) == pytest.approx(2 / 5)
-    assert repeated_grams(["a b c"]) is None
+    assert repeated_grams(words("a b c d e")) == 0
+    assert repeated_grams(words("a b c d e", "A, b: c d e f")) == pytest.approx(2 / 5)
+    assert repeated_grams(words("a b c")) is None
 
 
 def test_what_is_repeated_compresses_well():
@@ -46,30 +51,32 @@ def test_what_is_repeated_compresses_well():
 
 def test_the_highest_overlap_names_both_generations():
     """Of six words two shingles, of which one is shared: 1 of 3."""
-    texts = [(0, "a b c d e f"), (4, "nothing like it at all here"), (6, "a b c d e x")]
+    one, other, alike = words("a b c d e f", "nothing like it at all here", "a b c d e x")
+    texts = [(0, one), (4, other), (6, alike)]
     assert highest_overlap(texts) == (pytest.approx(1 / 3), (0, 6))
     assert highest_overlap(texts[:2]) == (0, ())
     assert highest_overlap(texts[:1]) is None
-    assert highest_overlap([(0, "a b c d e f"), (2, "a b c d e f")]) == (1, (0, 2))
+    assert highest_overlap([(0, one), (2, one)]) == (1, (0, 2))
 
 
 def test_generations_far_back_are_not_compared_with():
-    filler = [(n, f"{n} is a number like no other") for n in range(1, 70)]
-    same = "a b c d e f"
+    filler = [(n, words_of(f"{n} is a number like no other")) for n in range(1, 70)]
+    same = words_of("a b c d e f")
     assert highest_overlap([(0, same), *filler, (99, same)])[0] < 1
 
 
 @given(TEXTS)
 def test_repetition_is_bounded(texts):
-    assert repeated_grams(texts) is None or 0 <= repeated_grams(texts) < 1
-    found = highest_overlap(list(enumerate(texts)))
+    grams = repeated_grams(words(*texts))
+    assert grams is None or 0 <= grams < 1
+    found = highest_overlap(enumerate(words(*texts)))
     assert found is None or 0 <= found[0] <= 1
     assert zlib_ratio(texts) is None or zlib_ratio(texts) > 0
 
 
 def test_changes_of_mind():
-    assert switches(["Wait, that is wrong. Alternatively, hmm, let me try another one."]) == (5, 11)
-    assert switches(["I await the result; factually fine."]) == (0, 6)
+    assert switches(["Wait, that is wrong. Alternatively, hmm, let me try another one."]) == 5
+    assert switches(["I await the result; factually fine."]) == 0
 
 
 def test_letters_of_other_scripts_than_the_task():
