@@ -13,7 +13,7 @@ SUITES = Path(__file__).parents[2] / "suites"
 
 @pytest.mark.parametrize(("suite", "tasks"), [("core", 8), ("recovery", 8)])
 def test_the_solutions_of_a_suite_are_neither_confirmed_nor_suspected(suite, tasks, run_suite):
-    run = run_suite(SUITES / suite, arms="clean")
+    run = run_suite(SUITES / suite, faults="none")
     looked = 0
     for row, steps, effects in run.iter_whole():
         assert (row.task_id, row.status) == (row.task_id, "passed")
