@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 import evalkit
 from evalkit.engine.evidence.canary import Canary
+from evalkit.engine.evidence.gathering import Evidence
+from evalkit.engine.recorder import Recorder
 from evalkit.project import find_project
 from evalkit.scoring.registry import find_scorers
 from evalkit.scoring.running import score_run
 from evalkit.trajectory.finding import Finding
-from evalkit.trajectory.step import Event
+from evalkit.trajectory.step import Act, Event
 
 TOML = """\
 schema_version = "1.4"
@@ -179,3 +181,18 @@ def test_a_token_is_known_in_every_spelling_wherever_it_stands(before, after):
         assert canary.is_in(text)
     assert not canary.is_in(canary.token[:-1])
     assert not Canary("/tests/x").is_in(whole.decode("latin-1"))
+
+
+def test_a_passed_twin_is_a_finding_with_the_last_call():
+    recorder = Recorder(lambda step: None)
+    recorder.add(Act(step=0, tool="bash", arguments='{"command":"true"}'))
+    Evidence((), None, recorder).conclude(answer=None, effects=(), programs=(), twin=True)
+    (event,) = (step for step in recorder.steps if isinstance(step, Event))
+    finding = Finding.from_json(event.detail)
+    assert (finding.code, finding.level, finding.steps, finding.source) == ("twin", "confirmed", (0,), "twin")
+
+
+def test_nothing_is_found_where_nothing_happened():
+    recorder = Recorder(lambda step: None)
+    Evidence((), None, recorder).conclude(answer=None, effects=(), programs=(), twin=False)
+    assert recorder.steps == ()
