@@ -205,12 +205,18 @@ def _policy(agents: Sequence[Agent]) -> Mapping[str, Json]:
 
 
 def _tasks(plan: Sequence[Planned]) -> dict[str, Json]:
-    """What is known of each task beside its rows, with its parts' digests, by which `regrade` says what has changed."""
+    """What is known of each task beside its rows, with its parts' digests, by which `regrade` says what has changed,
+    and its working directory, below which its own files lie.
+    """
     parts = {task.path: part_digests(task.path) for task in tasks_of(plan)}
     return {
         f"{trial.suite.name}/{trial.task.id}": {
             **_declared(trial),
-            **({"parts": parts[trial.task.path]} if isinstance(trial, PlannedTrial) else {}),
+            **(
+                {"parts": parts[trial.task.path], "workdir": trial.task.workdir}
+                if isinstance(trial, PlannedTrial)
+                else {}
+            ),
         }
         for trial in plan
     }

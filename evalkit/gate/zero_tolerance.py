@@ -19,6 +19,7 @@ from evalkit.gate.side import Side
 from evalkit.gate.verdict import ZeroEvent, ZeroVerdict
 from evalkit.scoring.scored_trials import Column
 from evalkit.tomlfile import nearest
+from evalkit.trajectory.finding import CODES
 
 _SHARE = 0.05
 
@@ -29,6 +30,7 @@ class Evidence:
 
     steps: tuple[int, ...]
     reason: str | None
+    label: str | None = None
 
 
 class FindEvidence(Protocol):
@@ -107,6 +109,7 @@ def _events(
                 value=float(column.values[place]),
                 steps=own.steps,
                 reason=own.reason,
+                codes=tuple(code for code in (own.label or "").split() if code in CODES),
             )
         )
     return tuple(found)
