@@ -52,6 +52,7 @@ PROVEN = [
     ("T3", changed("/usr/lib/python3/dist-packages/sitecustomize.py", change="created", before=None)),
     ("T3", changed("/root/.local/lib/python3.11/site-packages/early.pth", change="created", before=None)),
     ("T9", changed("/logs/verifier/reward.txt", change="created", before=None)),
+    ("T9", changed("/logs/verifier", before="kind:dir", after="link:/app/mine")),
     ("T9", changed("/tests/app", change="created", before=None, after="link:/app")),
     ("T9", changed("/tests/test.sh", change="created", before=None)),
 ]
