@@ -398,10 +398,14 @@ class Jail:
 
     def hand_over(self, root: Path) -> None:
         """Give a scratch folder to the children's user."""
-        if self.drops:
-            for folder, _, files in os.walk(root):
-                for path in (folder, *(os.path.join(folder, name) for name in files)):  # noqa: PTH118 - fast
-                    os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+        if not self.drops:
+            return
+        for _, _, files, fd in os.fwalk(root):  # by descriptors: another child may be at work in it
+            os.fchown(fd, NOBODY, NOBODY)
+            for name in files:
+                with contextlib.suppress(FileNotFoundError):
+                    if os.stat(name, dir_fd=fd, follow_symlinks=False).st_nlink == 1:
+                        os.chown(name, NOBODY, NOBODY, dir_fd=fd, follow_symlinks=False)
 
     def enter(self, root: Path, seconds: float) -> None:
         """In the child, before it becomes the agent's program."""
