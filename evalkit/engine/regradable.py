@@ -64,6 +64,8 @@ class Suites:
     def task_of(self, trial: Trial) -> tuple[Suite, Task]:
         """The trial's task as it is now. Raises NotComparable where it is gone, or was never ours."""
         suite = self._suites.get(trial.suite)
+        if trial.variant == "twin":
+            raise NotComparable("it is an impossible twin, whose passing is evidence itself: run it again")
         if suite is None:
             raise NotComparable("its suite is none of evalkit's own: it was graded elsewhere")
         task = next((task for task in suite.tasks if task.id == trial.task_id), None)
@@ -77,7 +79,7 @@ class Suites:
             return False
         told = cast("Mapping[str, Any]", self._manifest.tasks.get(f"{trial.suite}/{trial.task_id}") or {})
         before = cast("Mapping[str, str] | None", told.get("parts"))
-        if before is None or trial.variant == "twin":
+        if before is None:
             raise NotComparable("its task has changed, and the run does not say in what")
         if task.path not in self._parts:
             self._parts[task.path] = part_digests(task.path)

@@ -1,8 +1,8 @@
 """How are trials graded again, by the graders that their suite has now, on what they delivered?
 
 Neither models nor the agents' sandboxes take part. What comes of it is a further attempt at the same planned row, with
-the steps and effects of the one before and the new verdict; it is committed whole or not at all. A trial whose grader
-gives no verdict now keeps the one that it has.
+the steps and effects of the one before and the new verdict; what the grader itself told of tampering, it tells anew. It
+is committed whole or not at all. A trial whose grader gives no verdict now keeps the one that it has.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from evalkit.engine.needs import check_needs
 from evalkit.engine.plan import trial_id_of
 from evalkit.engine.recorder import Stopwatch
 from evalkit.engine.regradable import Regradable, Suites, regradable
+from evalkit.engine.regraded_steps import with_evidence
 from evalkit.errors import EvalkitError, NotComparable, TrialError, UsageError
 from evalkit.grading.grader import Grading, grade_delivered, tests_digest
 from evalkit.grading.total import falls_short, total
@@ -28,6 +29,7 @@ from evalkit.grading.unsupported import refuse_without_docker
 from evalkit.grading.verdict import Verdict
 from evalkit.sandbox import open_sandbox
 from evalkit.sandbox.protocol import Environment, Sandbox
+from evalkit.trajectory.finding import Finding
 from evalkit.trajectory.reader import Run, load
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
@@ -154,7 +156,8 @@ class _Work:
                 self._note(one, Regraded(one.trial, reason=str(error), tests_differ=one.tests_differ))
                 return
         trial = _attempt(one, self._run.manifest.run_id, verdict, watch.seconds)
-        _, steps = self._run.trial(one.trial.trial_id)
+        _, recorded = self._run.trial(one.trial.trial_id)
+        steps = with_evidence(recorded, verdict.evidence)
         effects = self._run.effects_of(one.trial.trial_id)
         self._writer.commit(trial, steps, [replace(effect, trial_id=trial.trial_id) for effect in effects])
         self._note(one, Regraded(one.trial, trial, tests_differ=one.tests_differ))
@@ -166,10 +169,12 @@ class _Work:
 
     async def _verdict(self, one: Regradable) -> Verdict:
         task, verdicts, fell_short = one.task, list[Verdict](), False
+        evidence = list[Finding]()
         grading = Grading(store=self._writer.artifacts, open_sandbox=self._opener(one))
         for stage, kept in one.stages:
             verdict = await grade_delivered(task, stage, kept.deliverables, grading, answer=kept.answer)
             verdicts.append(verdict)
+            evidence += verdict.evidence
             goes_on = len(verdicts) < len(task.stages)
             last = len(verdicts) == len(one.stages)
             fell_short = goes_on and falls_short(stage, verdict) and one.ended_by in {None, "min_reward"}
@@ -179,7 +184,7 @@ class _Work:
                 raise NotComparable(
                     f"by the verdict on stage {stage.name} it would have gone on, and its agent did not"
                 )
-        return total(task, verdicts, fell_short=fell_short)
+        return replace(total(task, verdicts, fell_short=fell_short), evidence=tuple(evidence))
 
     def _opener(self, one: Regradable) -> Callable[[Environment], Sandbox]:
         run_id = self._run.manifest.run_id

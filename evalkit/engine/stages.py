@@ -249,6 +249,8 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
         answer=answer,
         goes_on=goes_on,
     )
+    for finding in verdict.evidence:
+        recorder.event("tampering", finding.to_json())
     if not goes_on:
         given.ledger.naive_passed = await ask_naive(task, stage, sandbox, recorder, rest=lambda: _rest(given))
     if goes_on and mode != "sealed":

@@ -277,3 +277,31 @@ def test_a_run_of_elsewhere_has_no_graders(make_suite, run_suite, again, tmp_pat
     manifest.write_text(json.dumps(told))
     with pytest.raises(NotComparable, match="no suite whose graders could be run again"):
         again(opened)
+
+
+TELLING = """\
+#!/bin/sh
+read nonce
+printf '{"nonce": "%s", "reward": 1, "evidence": [{"code": "T7", "level": "suspected", "what": "WHAT"}]}' "$nonce" \
+  > /logs/verifier/verdict.json
+"""
+
+
+def _told(run):
+    (row,) = run.rows()
+    events = [
+        step for step in run.trial(row.trial_id)[1] if step.kind == "event" and step.event == "tampering"
+    ]
+    return [json.loads(event.detail)["what"] for event in events]
+
+
+def test_what_the_grader_told_of_tampering_it_tells_anew(make_suite, run_suite, again):
+    suite = make_suite(one={"tests/test.sh": TELLING.replace("WHAT", "a literal of the tests")})
+    opened = run_suite(suite)
+    assert _told(opened) == ["a literal of the tests"]
+    _tests(suite, TELLING.replace("WHAT", "a hidden case fails"))
+    _, now = again(opened)
+    assert _told(now) == ["a hidden case fails"]
+    _tests(suite, ALWAYS)
+    _, now = again(now)
+    assert _told(now) == []
