@@ -16,6 +16,7 @@ from evalkit.engine.loop import Outcome
 from evalkit.engine.plan import Planned
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.spending import Spending
+from evalkit.grading.delivered import Delivered
 from evalkit.grading.verdict import Verdict
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.step_totals import Totals, totals
@@ -41,6 +42,11 @@ class Ledger:
     outcome: Outcome | None = None
     verdict: Verdict | None = None
     grader_digest: str | None = None
+    naive_passed: bool | None = None
+    delivered: list[Delivered] = field(default_factory=list[Delivered])
+    """What left the sandbox, stage by stage."""
+    deliverables: str | None = None
+    """sha256 of the artifact that lists it."""
     spending: Spending = field(default_factory=Spending)
     injector: Injector | None = None
     """What the trial's planned fault works through."""
@@ -139,6 +145,8 @@ class Ledger:
             faults_fired=int(self.injector is not None and self.injector.fired),
             price_source=self.spending.price_source,
             raw_usage=self.spending.raw_usage,
+            naive_passed=self.naive_passed,
+            deliverables=self.deliverables,
             effects_measured=self.meter.measured if self.meter else None,
             **self._totals(recorder, counted=agent.model.route == "scripted"),
         )

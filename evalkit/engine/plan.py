@@ -77,11 +77,15 @@ class Planned:
 
         Where it is not clean, the variant stands after the task: `fix-off-by-one.flaky-api.oracle.1.2b7f01aa`.
         """
-        row = [run_id, self.suite.name, self.task.id, self.variant, self.agent.id, self.epoch, self.attempt]
-        digest = hashlib.sha256(canonical_json(row).encode()).hexdigest()
-        agent = self.agent.id.rpartition("/")[2]
-        task = self.task.id if self.variant == "clean" else f"{self.task.id}.{self.variant}"
-        return f"{task}.{agent}.{self.epoch}.{digest[:8]}"
+        return trial_id_of(
+            run_id,
+            suite=self.suite.name,
+            task_id=self.task.id,
+            variant=self.variant,
+            agent=self.agent.id,
+            epoch=self.epoch,
+            attempt=self.attempt,
+        )
 
     @property
     def depth(self) -> Literal["own", "events"]:
@@ -122,6 +126,16 @@ class Asked:
     """None: our own on our tasks, a task's own solver on Inspect's."""
     faults: FaultChoice = field(default_factory=FaultChoice)
     arms: Arms = "both"
+
+
+def trial_id_of(
+    run_id: str, *, suite: str, task_id: str, variant: str, agent: str, epoch: int, attempt: int
+) -> str:
+    """The id of an attempt at a planned row of a run; see `Planned.trial_id`."""
+    row = [run_id, suite, task_id, variant, agent, epoch, attempt]
+    digest = hashlib.sha256(canonical_json(row).encode()).hexdigest()
+    task = task_id if variant == "clean" else f"{task_id}.{variant}"
+    return f"{task}.{agent.rpartition('/')[2]}.{epoch}.{digest[:8]}"
 
 
 AnySuite = Suite | InspectSuite

@@ -5,7 +5,6 @@ Nothing here imports Inspect or starts anything, so that a dry run and a mistake
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from evalkit.errors import UsageError
 from evalkit.grading.unsupported import remarks
 from evalkit.models.sampling import Sampling
 from evalkit.project import McpDefaults, Project, RunDefaults, find_project
-from evalkit.sandbox import KINDS, SandboxKind
+from evalkit.sandbox import SandboxKind, check_kind
 from evalkit.tasks.faults import STRUCK_TOOLS
 from evalkit.tasks.suite import load_suite
 
@@ -127,7 +126,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         known = ", ".join(project.names("suites"))
         raise UsageError("no suite was named", hint=f"Try: evalkit run core. Known suites: {known}.")
     insisted = flags.sandbox or settings.sandbox
-    sandbox = _sandbox(insisted or "local")
+    sandbox = check_kind(insisted or "local")
     asked_kind = sandbox if insisted else None
     suites = _suites(project, names, flags.task_arguments, asked_kind)
     loop = flags.loop or settings.loop
@@ -275,14 +274,6 @@ def _host_warnings(own: OwnCode) -> tuple[str, ...]:
     ]
     said = "tools of your own run on this machine, outside every sandbox, with all that you may do"
     return (f"{said}: {', '.join(names)}",) if names else ()
-
-
-def _sandbox(kind: str) -> SandboxKind:
-    if kind in KINDS:
-        return kind
-    near = difflib.get_close_matches(kind, KINDS, n=1, cutoff=0.4)
-    hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(KINDS)}."
-    raise UsageError(f"there is no sandbox called {kind!r}", hint=hint)
 
 
 def _runtime(project: Project, sandbox: SandboxKind) -> str | None:

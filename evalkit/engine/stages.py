@@ -20,6 +20,7 @@ from evalkit.engine.approvals.guard import guarded
 from evalkit.engine.attempts import model_config
 from evalkit.engine.faults.own_tools import through
 from evalkit.engine.faults.site import Site
+from evalkit.engine.keeping import ask_naive, keep_taken
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.loop import LoopInput, Outcome
 from evalkit.engine.loops import run_loop
@@ -237,15 +238,21 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     if (evidence := given.ledger.evidence) is not None:
         await evidence.look(meter.changes if meter else (), taken.deliverables, given.grading.store)
     ending = given.ledger.outcome.ending if given.ledger.outcome else None
+    answer = ending.answer if ending else None
+    keep_taken(stage, taken, answer, given.ledger, given.grading.store)
     verdict = await grade(
         task,
         stage,
         sandbox,
         taken.deliverables,
         given.grading,
-        answer=ending.answer if ending else None,
+        answer=answer,
         goes_on=goes_on,
     )
+    for finding in verdict.evidence:
+        recorder.event("tampering", finding.to_json())
+    if not goes_on:
+        given.ledger.naive_passed = await ask_naive(task, stage, sandbox, recorder, rest=lambda: _rest(given))
     if goes_on and mode != "sealed":
         await clear_traces(task, sandbox)
     return _Judged(verdict, halted or taken.halted)
