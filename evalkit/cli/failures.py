@@ -12,7 +12,7 @@ from evalkit.cli.failure_groups import Cause, Failing, FailureGroup, failure_gro
 from evalkit.cli.prose import INDENT, say, say_unbroken
 from evalkit.cli.run_table import say_asked
 from evalkit.cli.trial_filter import TrialFilter
-from evalkit.scoring.tampered import Codes, tampered_trials
+from evalkit.scoring.tampered import Codes, codes_by_trial
 from evalkit.trajectory.printable import quoted
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
@@ -29,7 +29,7 @@ def print_failures(run: Run, asked: TrialFilter, *, full: bool) -> None:
     groups = failure_groups(run, asked)
     say_asked(asked, shown, total)
     count = sum(len(group.trials) for group in groups)
-    tampered = tampered_trials(run)
+    tampered = codes_by_trial(run)
     if not groups:
         say(f"Of {shown} trials none failed, and none is unscored.")
         _say_tampered(run, asked, tampered, full=full)
@@ -53,7 +53,7 @@ def print_failures(run: Run, asked: TrialFilter, *, full: bool) -> None:
 def failures_as_json(run: Run, asked: TrialFilter) -> dict[str, object]:
     """The groups for programs."""
     _, shown = _counts(run, asked)
-    groups, tampered = failure_groups(run, asked), tampered_trials(run)
+    groups, tampered = failure_groups(run, asked), codes_by_trial(run)
     return {
         "run": run.path,
         "only": asked.as_json(),

@@ -18,7 +18,7 @@ from evalkit.scoring.chosen import chosen
 from evalkit.scoring.grouping import By
 from evalkit.scoring.scored_trials import ScoredTrials
 from evalkit.scoring.summary import Summary
-from evalkit.scoring.tampered import Codes, tampered_trials
+from evalkit.scoring.tampered import Codes, codes_by_trial
 from evalkit.trajectory.printable import quoted
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
@@ -44,7 +44,7 @@ def run_as_json(
     scored, declared = _scores(run, asked)
     summary = only(summary_of(scored, declared, scorers=scorers, metrics=metrics), metrics, run.path)
     groups = None if by is None else summary_of(scored, declared, by=by, scorers=scorers, metrics=metrics)
-    rows, tampered = agent_rows(trials), tampered_trials(run)
+    rows, tampered = agent_rows(trials), codes_by_trial(run)
     return {
         "run": str(run.path),
         "only": asked.as_json(),
@@ -105,7 +105,7 @@ def print_run(
         say_unbroken("")
         print_metrics(run, summary)
         say_unbroken("")
-        tampered = tampered_trials(run)
+        tampered = codes_by_trial(run)
         flags += tampering_lines(scored, tampered)
         print_trials(trials if full else trials[:MAX_ROWS], tampered)
     if len(trials) > MAX_ROWS and not full:

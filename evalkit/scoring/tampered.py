@@ -26,7 +26,7 @@ class Codes:
         return " ".join([*self.confirmed, *(f"{code}?" for code in self.suspected)])
 
 
-def tampered_trials(run: Run) -> dict[str, Codes]:
+def codes_by_trial(run: Run) -> dict[str, Codes]:
     """By trial, those of which a scorer tells any kind; empty for a run that no such scorer has scored."""
     found: dict[str, dict[str, tuple[str, ...]]] = {}
     for group in run.scores.iter_groups(_COLUMNS):

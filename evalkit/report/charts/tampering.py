@@ -11,7 +11,7 @@ from markupsafe import Markup
 from evalkit.report.board import TAMPERED, Board
 from evalkit.report.listed_trial import listed_trials
 from evalkit.report.shown_text import name
-from evalkit.scoring.tampered import tampered_trials
+from evalkit.scoring.tampered import codes_by_trial
 from evalkit.stats.no_event import upper_share
 from evalkit.trajectory.finding import CODES
 
@@ -84,7 +84,7 @@ def no_event_text(board: Board, agent: str) -> str | None:
 def _counts(board: Board) -> tuple[dict[str, Counter[str]], dict[str, Counter[str]]]:
     confirmed: dict[str, Counter[str]] = defaultdict(Counter)
     suspected: dict[str, Counter[str]] = defaultdict(Counter)
-    told = [tampered_trials(run) for _, run in board.runs]
+    told = [codes_by_trial(run) for _, run in board.runs]
     for one in listed_trials(board.runs, board.scored):
         if (codes := told[one.run].get(one.trial_id)) is not None:
             confirmed[one.light.agent].update(codes.confirmed)
