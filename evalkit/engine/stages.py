@@ -33,6 +33,7 @@ from evalkit.grading.grader import Grading, grade, tests_digest
 from evalkit.grading.in_place import as_the_agent_left_it
 from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
+from evalkit.grading.unchanged import before_the_agent, stayed_as_it_was, with_unchanged
 from evalkit.grading.verdict import Verdict
 from evalkit.models.personas.persona import Move, Persona, Script
 from evalkit.models.reply import Reply, Turn
@@ -59,6 +60,8 @@ class TrialParts:
     """Who is asked where approvals say so."""
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
     """What was said in the stages before, where the agent remembers it."""
+    at_start: str | None = None
+    """Of a stage with a file that must stay as it is: what it is before the agent."""
 
     @property
     def persona(self) -> Persona | None:
@@ -113,6 +116,7 @@ async def _set_up(given: TrialParts, stage: Stage) -> None:
     persona = given.persona
     played = persona is not None and persona.needs_solution
     await prepare_stage(given.planned.task, stage, given.sandbox, with_solution=played)
+    given.at_start = await before_the_agent(given.planned.task, stage, given.sandbox)
 
 
 async def _work(given: TrialParts, stage: Stage) -> Outcome:
@@ -233,6 +237,7 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     for path, reason in taken.refused.items():
         recorder.event("error", canonical_json({"not_delivered": path, "reason": reason}))
     ending = given.ledger.outcome.ending if given.ledger.outcome else None
+    stayed = await stayed_as_it_was(stage, sandbox, given.at_start)
     verdict = await grade(
         task,
         stage,
@@ -244,7 +249,9 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     )
     if goes_on and mode != "sealed":
         await clear_traces(task, sandbox)
-    return _Judged(verdict, halted or taken.halted)
+    return _Judged(
+        verdict if stayed is None else with_unchanged(verdict, stayed=stayed), halted or taken.halted
+    )
 
 
 def _ended(given: TrialParts, stage: Stage, verdict: Verdict) -> str | None:
