@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
 from evalkit.engine.approvals.policy_file import check_tools, load_approvals
+from evalkit.engine.attacks import check_attacks
 from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.faults.choice import NONE, FaultChoice, load_choice
 from evalkit.engine.faults.doubt import doubts
@@ -156,6 +157,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     )
     plan = make_plan(suites, agents, asked)
     _check_approvals(project, flags, settings, plan)
+    check_attacks(plan)
     refuse_oversized(tasks_of(plan), sandbox)
     return Prepared(
         suites=suites,

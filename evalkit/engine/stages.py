@@ -17,6 +17,7 @@ from inspect_ai.tool import Tool
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.approvals.guard import guarded
+from evalkit.engine.attacks import attacks
 from evalkit.engine.attempts import model_config
 from evalkit.engine.faults.own_tools import through
 from evalkit.engine.faults.site import Site
@@ -41,6 +42,7 @@ from evalkit.models.scripted import find_persona
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.tasks.solution import load_beside, load_solution
 from evalkit.tasks.stage import Stage
+from evalkit.tasks.task import Task
 from evalkit.trajectory.canonical import canonical_json
 
 _SPENT = frozenset({"step_limit", "token_limit", "cost_limit"})
@@ -125,7 +127,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
     if task.settings.conversation == "fresh":
         given.messages = []
     if given.persona is not None:
-        current_script.set(_script(given.persona, stage, len(given.messages)))
+        current_script.set(_script(given.persona, task, stage, len(given.messages)))
     seconds = _seconds(given, stage)
     clock = AgentClock(seconds)
     if given.ledger.meter is not None:
@@ -197,8 +199,10 @@ class _Later:
         return self.script.reply(conversation[self.begin :])
 
 
-def _script(persona: Persona, stage: Stage, begin: int) -> Script:
+def _script(persona: Persona, task: Task, stage: Stage, begin: int) -> Script:
     moves: tuple[Move, ...] = load_solution(stage, persona.solutions) if persona.needs_solution else ()
+    if persona.attack is not None:
+        moves = attacks(task, persona.attack)
     if persona.beside is not None:
         moves += load_beside(stage, persona.beside) or persona.without
     script = persona.make(moves)
