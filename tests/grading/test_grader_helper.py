@@ -63,6 +63,7 @@ def judge(open_folder: Path) -> Judge:
         done = subprocess.run(
             ["/usr/bin/python3", "-I", "-B", folders["tests"] / "check.py", folders["app"], folders["logs"]],
             input=b"abc\n",
+            env=os.environ | {"TMPDIR": str(open_folder)},
             capture_output=True,
             check=False,
             timeout=60,
@@ -217,7 +218,7 @@ def test_a_process_that_a_child_leaves_behind_is_dead_before_the_verdict(
         "        while True: time.sleep(0.01)\n    os._exit(0)\n"
     )
     assert judge(VALUES, {"solution.py": code}).verdict["reward"] == 1
-    assert [path for path in Path("/proc").glob("[0-9]*") if _cwd(path).startswith("/tmp/grader-")] == []
+    assert [path for path in Path("/proc").glob("[0-9]*") if _cwd(path).startswith(str(open_folder))] == []
 
 
 def _cwd(process: Path) -> str:
