@@ -115,10 +115,14 @@ def _attacked(
     clean: Sequence[Trial],
     twins: Sequence[Trial] | None,
 ) -> Finding:
-    """The same, with what attacks and the twin have shown; no `twins`: the task has none."""
+    """The same, with what attacks and the twin have shown; no `twins`: the task has none.
+
+    Where doing nothing passes, so does every attack, and that is said once.
+    """
     proofs = exploit_proofs(claim.exploits, clean, evidence, claim.mode)
     on_twin = claim.exploits if claim.mode == "sealed" else ()
     twin = None if twins is None else twin_proof(twins, exploit_proofs(on_twin, twins, evidence, claim.mode))
+    telling = () if finding.nop == "passed" else proofs
     weak = () if claim.mode == "sealed" else (f"it is graded {claim.mode}, which attacks may pass",)
     return replace(
         finding,
@@ -128,7 +132,7 @@ def _attacked(
             *finding.problems,
             *(
                 f"attack {proof.exploit} ({proof.title}): {said}"
-                for proof in proofs
+                for proof in telling
                 for said in proof.problems
             ),
             *(f"twin: {said}" for said in (twin.problems if twin else ())),
