@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
 from evalkit.engine.approvals.policy_file import check_tools, load_approvals
+from evalkit.engine.attacks import check_attacks
 from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.faults.choice import NONE, FaultChoice, load_choice
 from evalkit.engine.faults.doubt import doubts
@@ -66,6 +67,8 @@ class RunFlags:
     """A fault plan's file, or `none`; None: the tasks' own faults."""
     effects: bool | None = None
     """Whether lasting changes are measured."""
+    twins: bool | None = None
+    """Whether impossible twins are run, too."""
     task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
     """What Inspect tasks are made with."""
 
@@ -101,6 +104,8 @@ class Prepared:
     """As given: which tasks (`task`, `limit`), and the files of `faults`, `tools` and `approvals`. None: not given."""
     effects: bool = True
     """Whether lasting changes are measured."""
+    twins: bool = True
+    """Whether impossible twins are run, too."""
 
     @property
     def cost_ceiling_usd(self) -> float | None:
@@ -147,9 +152,11 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         time_limit_s=flags.time_limit_s or settings.time_limit_s,
         loop=loop,
         faults=faults,
+        twins=_twins(flags, settings),
     )
     plan = make_plan(suites, agents, asked)
     _check_approvals(project, flags, settings, plan)
+    check_attacks(plan)
     refuse_oversized(tasks_of(plan), sandbox)
     return Prepared(
         suites=suites,
@@ -169,7 +176,12 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         sandbox_asked=asked_kind,
         chosen=_chosen(project, flags, settings, faults),
         effects=flags.effects if flags.effects is not None else settings.effects is not False,
+        twins=asked.twins,
     )
+
+
+def _twins(flags: RunFlags, settings: RunDefaults) -> bool:
+    return flags.twins if flags.twins is not None else settings.twins is not False
 
 
 def _refuse_remote(out: Path | None) -> None:

@@ -178,6 +178,7 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             "sandbox_asked": prepared.sandbox_asked,
             "chosen": prepared.chosen,
             "effects": prepared.effects,
+            "twins": prepared.twins,
         },
         versions=_versions(prepared.sandbox),
         host_class=host_class(),

@@ -39,6 +39,8 @@ from evalkit.trajectory.artifacts import ArtifactStore
 CHANNEL = "/run/evalkit"
 NONCE = f"{CHANNEL}/nonce"
 ANSWER = "/logs/agent/answer.txt"
+TIMEOUT = "EVALKIT_VERIFIER_TIMEOUT"
+"""The variable that tells a grader its seconds, so that code which it runs cannot use them up."""
 _TEST = f"( nonce=$(cat {NONCE}); rm -f {NONCE}; printf '%s\\n' \"$nonce\" ) | {TESTS}/test.sh"
 """The file is gone before the nonce can be read from the pipe, and the pipe is empty when it has been read."""
 
@@ -144,7 +146,8 @@ async def _run_tests(
         await _open_to_all(sandbox, VERIFIER, CHANNEL)
     # Where the agent removed the working directory, that is for the tests to see.
     cwd = "/" if await sandbox.workspace_digest() == MISSING else None
-    result = await sandbox.exec(_TEST, cwd=cwd, env=verifier.env, user=user, timeout_s=verifier.timeout_s)
+    env = {TIMEOUT: f"{verifier.timeout_s:g}", **verifier.env}
+    result = await sandbox.exec(_TEST, cwd=cwd, env=env, user=user, timeout_s=verifier.timeout_s)
     if result.timed_out:
         raise GraderError(
             f"the grader did not end within {verifier.timeout_s:g} s{_tail(result)}",

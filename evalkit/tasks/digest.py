@@ -1,7 +1,7 @@
 """Which digest pins a task, and which a suite?
 
 A task's digest is Harbor's content hash: sha256 over the sorted lines `path NUL sha256(content)` of the files
-that a package of the task would hold.
+that a package of the task would hold. A folder `twin/`, of which Harbor knows nothing, counts here too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evalkit.tasks.tree import files_below
 from evalkit.textfile import read_text
 
 _FILES = ("task.toml", "instruction.md", "README.md", "trajectory.json")
-_FOLDERS = ("environment", "tests", "solution", "steps")
+_FOLDERS = ("environment", "tests", "solution", "steps", "twin")
 _IGNORED_BY_DEFAULT = "__pycache__/\n*.pyc\n.DS_Store\n*.swp\n*.swo\n*~\n"
 _TESTS = re.compile(r"(?:steps/[^/]+/)?tests/")
 _HARBORIGNORE = ".harborignore"
@@ -27,7 +27,7 @@ _HARBORIGNORE_SCOPE = re.compile(r"(?:steps/[^/]+/)?(?:tests|solution)(?:/|$)")
 
 
 def task_digest(path: Path) -> str:
-    """Digest of a task folder, equal to the one Harbor computes.
+    """Digest of a task folder; without a `twin/` equal to the one Harbor computes.
 
     Left out are files that the task's .gitignore names (without one: caches and editors' leftovers) and,
     below tests/ and solution/, what .harborignore files name. Raises ConfigError for unreadable files.

@@ -128,6 +128,11 @@ def test_a_delivered_program_that_misbehaves_fails_and_cannot_silence_the_grader
     assert (row.status, row.reward) == ("failed", 0.0), row.error_message
 
 
+def test_a_delivered_program_that_hangs_in_every_check_fails_before_the_graders_time_is_over(graded):
+    row, _ = graded("while True: pass", **{"task.toml": f"{TOML}[verifier]\ntimeout_sec = 15\n"})
+    assert (row.status, row.reward) == ("failed", 0.0), row.error_message
+
+
 @pytest.mark.parametrize("attack", ["os._exit(0)", "os.kill(os.getppid(), 9)", "sys.exit(0)"])
 def test_a_core_task_fails_whoever_ends_early(run_any, tmp_path, attack):
     task = shutil.copytree(ROOT / "suites/core/tasks/fix-off-by-one", tmp_path / "suite" / "fix-off-by-one")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -203,11 +204,28 @@ def test_a_child_reaches_nothing_but_its_scratch_copy(
     judge: Judge, open_folder: Path, what: str, expected: object
 ) -> None:
     case = f"Case([{what!r}], {expected!r})"
-    check = f"grader = Grader()\ngrader.values('f', 'solution.reach', [{case}])\ngrader.finish()"
+    if what == "grader" and os.geteuid() != 0 and _landlock() < 6:
+        expected, case = None, f"Case([{what!r}], None)"  # before Linux 6.12 the same user may send signals
     code = REACHES.format(root=str(open_folder))
     if expected == ["HOME", "LANG", "LC_CTYPE", "PATH", "TMPDIR"]:
         code = code.replace("sorted(os.environ)", "sorted({*os.environ, 'LC_CTYPE'})")
+    check = f"grader = Grader()\ngrader.values('f', 'solution.reach', [{case}])\ngrader.finish()"
     assert judge(check, {"solution.py": code}).report == {"f": ""}
+
+
+def _landlock() -> int:
+    return ctypes.CDLL(None).syscall(444, None, 0, 1)
+
+
+def test_a_function_may_lie_in_a_package(judge: Judge, open_folder: Path) -> None:
+    (open_folder / "app/pack").mkdir(parents=True)
+    (open_folder / "app/pack/deep.py").write_text("def f(): return 2")
+    check = (
+        "grader = Grader()\ngrader.values('a', 'pack.f', [Case([], 1)])\n"
+        "grader.values('b', 'pack.deep.f', [Case([], 2)])\ngrader.finish()\n"
+    )
+    (open_folder / "app/pack/__init__.py").write_text("def f(): return 1")
+    assert judge(check, {}).report == {"a": "", "b": ""}
 
 
 def test_a_process_that_a_child_leaves_behind_is_dead_before_the_verdict(
