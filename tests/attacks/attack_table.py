@@ -82,11 +82,18 @@ def write_suite(folder: Path) -> Path:
     return folder
 
 
-def measure(folder: Path, sandbox: str, attacks: Sequence[str]) -> Table:
-    """Play attacks against all graders; `oracle` and `nop` may stand among them."""
+def measure(folder: Path, sandbox: str, attacks: Sequence[str], task: str | None = None) -> Table:
+    """Play attacks against all graders, or one; `oracle` and `nop` may stand among them."""
     suite = write_suite(folder / "suite")
     names = {name: f"scripted/{name if name in ('oracle', 'nop') else f'cheater:{name}'}" for name in attacks}
-    flags = RunFlags(suites=(str(suite),), models=tuple(names.values()), sandbox=sandbox, out=folder / "run", effects=False)
+    flags = RunFlags(
+        suites=(str(suite),),
+        models=tuple(names.values()),
+        task=task,
+        sandbox=sandbox,
+        out=folder / "run",
+        effects=False,
+    )
     run = evalkit.load(start(prepare(flags), Silent()).path)
     table: dict[str, dict[str, str]] = {}
     for row in run.rows():
