@@ -246,6 +246,8 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
         answer=ending.answer if ending else None,
         goes_on=goes_on,
     )
+    for finding in verdict.evidence:
+        recorder.event("tampering", finding.to_json())
     if goes_on and mode != "sealed":
         await clear_traces(task, sandbox)
     return _Judged(verdict, halted or taken.halted)

@@ -11,12 +11,19 @@ import contextlib
 import hashlib
 import secrets
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
 from evalkit.errors import GraderError, SandboxError
-from evalkit.grading.environment import TESTS, VERIFIER, grader_environment, grader_recipe, image_user
+from evalkit.grading.environment import (
+    TESTS,
+    VERIFIER,
+    grader_environment,
+    grader_recipe,
+    image_user,
+    is_sealed_off,
+)
 from evalkit.grading.healthcheck import until_healthy
 from evalkit.grading.in_place import as_the_agent_left_it
 from evalkit.grading.setup import set_up
@@ -67,7 +74,7 @@ async def grade(
         raise GraderError("the task has no grader", where=str(stage.path / "tests" / "test.sh"))
     if stage.verifier.mode == "sealed":
         async with _fresh(task, stage, grading) as fresh:
-            await fresh.place(deliverables, grading.store)
+            await _place(task, stage, deliverables, fresh, grading.store)
             return await _run_tests(task, stage, fresh, answer, user=None)
     user = stage.verifier.user or image_user(task)
     alive = goes_on and stage.verifier.mode == "shared"
@@ -100,6 +107,17 @@ async def _fresh(task: Task, stage: Stage, grading: Grading) -> AsyncGenerator[S
     finally:
         with anyio.CancelScope(shield=True):
             await fresh.stop()
+
+
+async def _place(
+    task: Task, stage: Stage, deliverables: tuple[Deliverable, ...], fresh: Sandbox, store: ArtifactStore
+) -> None:
+    """Put in what was delivered. Where the task asks for a sealed grader, nobody but its owner may write to it."""
+    if is_sealed_off(task, stage):
+        await fresh.place([replace(one, mode=one.mode & 0o755) for one in deliverables], store)
+        await fresh.halt()
+    else:
+        await fresh.place(deliverables, store)
 
 
 async def _bring_tests(stage: Stage, sandbox: Sandbox) -> None:
