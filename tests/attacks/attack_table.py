@@ -66,12 +66,10 @@ def write_suite(folder: Path) -> Path:
         )
         tests = task / "tests"
         tests.mkdir()
-        for path in (
-            HERE / "graders" / script,
-            HERE / "graders/ids.py",
-            HERE / "reference/app/test_durations.py",
-        ):
+        for path in (HERE / "graders" / script, HERE / "graders/ids.py"):
             shutil.copy(path, tests / path.name)
+        for folder_of_tests in (tests, task / "environment/app"):
+            shutil.copy(HERE / "reference/visible_tests.py", folder_of_tests / "test_durations.py")
         line = (
             f"/usr/bin/python3 -I -B /tests/{script} {name}"
             if script.endswith(".py")
