@@ -115,7 +115,7 @@ async def conduct(
                 recorder.event("fault", ending)
             trial_id = planned.trial_id(context.run_id)
             effects = ledger.meter.effects(trial_id) if ledger.meter is not None else ()
-            ledger.conclude(effects, twin=planned.variant == "twin")
+            ledger.conclude(effects, twin=planned.is_twin)
             trial = ledger.trial(
                 planned,
                 run_id=context.run_id,

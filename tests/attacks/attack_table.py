@@ -66,12 +66,10 @@ def write_suite(folder: Path) -> Path:
         )
         tests = task / "tests"
         tests.mkdir()
-        for path in (
-            HERE / "graders" / script,
-            HERE / "graders/ids.py",
-            HERE / "reference/app/test_durations.py",
-        ):
+        for path in (HERE / "graders" / script, HERE / "graders/ids.py"):
             shutil.copy(path, tests / path.name)
+        for folder_of_tests in (tests, task / "environment/app"):
+            shutil.copy(HERE / "reference/visible_tests.py", folder_of_tests / "test_durations.py")
         line = (
             f"/usr/bin/python3 -I -B /tests/{script} {name}"
             if script.endswith(".py")
@@ -82,12 +80,17 @@ def write_suite(folder: Path) -> Path:
     return folder
 
 
-def measure(folder: Path, sandbox: str, attacks: Sequence[str]) -> Table:
-    """Play attacks against all graders; `oracle` and `nop` may stand among them."""
+def measure(folder: Path, sandbox: str, attacks: Sequence[str], task: str | None = None) -> Table:
+    """Play attacks against all graders, or one; `oracle` and `nop` may stand among them."""
     suite = write_suite(folder / "suite")
     names = {name: f"scripted/{name if name in ('oracle', 'nop') else f'cheater:{name}'}" for name in attacks}
     flags = RunFlags(
-        suites=(str(suite),), models=tuple(names.values()), sandbox=sandbox, out=folder / "run", effects=False
+        suites=(str(suite),),
+        models=tuple(names.values()),
+        task=task,
+        sandbox=sandbox,
+        out=folder / "run",
+        effects=False,
     )
     run = evalkit.load(start(prepare(flags), Silent()).path)
     table: dict[str, dict[str, str]] = {}
