@@ -22,6 +22,7 @@ from evalkit.cli.import_run import import_run
 from evalkit.cli.init import init
 from evalkit.cli.interrupt import CODE, Interrupted, Interrupts, ReaderGone, end_at_once
 from evalkit.cli.power import power
+from evalkit.cli.regrade import regrade
 from evalkit.cli.report import report
 from evalkit.cli.resume import resume
 from evalkit.cli.run import run
@@ -61,6 +62,7 @@ def root(
 
 app.command()(run)
 app.command()(resume)
+app.command()(regrade)
 app.command()(score)
 app.command()(show)
 app.command()(compare)

@@ -89,6 +89,10 @@ Effects = Annotated[
     bool | None,
     typer.Option("--effects/--no-effects", help="Measure what trials change for good. [--effects]"),
 ]
+Twins = Annotated[
+    bool | None,
+    typer.Option("--twins/--no-twins", help="Run tasks' impossible twins, too. [--twins]"),
+]
 Seconds = Annotated[
     float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")
 ]
@@ -133,6 +137,7 @@ def run(
     approvals: Rules = None,
     faults: Faults = None,
     effects: Effects = None,
+    twins: Twins = None,
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
     time_limit: Seconds = None,
@@ -174,6 +179,7 @@ def run(
         approvals=approvals,
         faults=faults,
         effects=effects,
+        twins=twins,
         task_arguments=_arguments(task_arguments),
     )
     _go(ctx, prepare(flags), dry_run=dry_run, json=json)

@@ -149,6 +149,7 @@ EFFECTS = st.lists(
         "side_effects",
         "silent_faults",
         "success",
+        "tampering",
         "tool_use",
     ],
 )
