@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
+from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents, settle_thinking
 from evalkit.engine.approvals.policy_file import check_tools, load_approvals
 from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.faults.choice import NONE, FaultChoice, load_choice
@@ -45,6 +45,8 @@ class RunFlags:
     suites: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     thinking: tuple[str, ...] = ()
+    thinking_nearest: bool | None = None
+    """Whether the nearest level will do where a model does not have the one asked for."""
     epochs: int | None = None
     sandbox: str | None = None
     out: Path | None = None
@@ -203,8 +205,8 @@ def _agents(project: Project, flags: RunFlags, settings: RunDefaults, own: OwnCo
         approvals=load_approvals(_approvals(project, flags, settings)),
     )
     check_models(agents)
-    _refuse_thinking(agents)
-    return agents
+    nearest = settings.thinking_nearest if flags.thinking_nearest is None else flags.thinking_nearest
+    return settle_thinking(agents, nearest=bool(nearest))
 
 
 def _approvals(project: Project, flags: RunFlags, settings: RunDefaults) -> Path | None:
@@ -311,10 +313,7 @@ def _refuse_doubles(suites: Sequence[PlannedSuite]) -> None:
 def _refuse_later(project: Project) -> None:
     """What evalkit.toml may say but this version cannot do is refused by name, never ignored."""
     run = project.settings.run
-    later = {
-        "run.executor": run.executor is not None,
-        "run.thinking_nearest": bool(run.thinking_nearest),
-    }
+    later = {"run.executor": run.executor is not None}
     named = [name for name, present in later.items() if present]
     if named:
         raise UsageError(
@@ -322,15 +321,6 @@ def _refuse_later(project: Project) -> None:
             where=str(project.path),
             hint="Take these keys out, or wait for the version that brings them.",
         )
-
-
-def _refuse_thinking(agents: Sequence[Agent]) -> None:
-    for agent in agents:
-        if agent.thinking.asked != "default":
-            raise UsageError(
-                f"{agent.model} cannot be given the thinking budget '{agent.thinking}'",
-                hint="This version sends no thinking budgets yet: --thinking default",
-            )
 
 
 def _faults(project: Project, flags: RunFlags, settings: RunDefaults) -> FaultChoice:
