@@ -79,7 +79,13 @@ def _say_row(model: str, row: Row) -> None:
     say_unbroken("")
     for level in row.levels:
         sent = _sends(row, level)
-        words = "nothing is sent" if level == "default" else "kept to exactly" if row.exact else dumps(sent)
+        words = (
+            "nothing is sent"
+            if not sent and not row.exact
+            else "kept to exactly"
+            if row.exact
+            else dumps(sent)
+        )
         if level in {f"effort:{effort}" for effort in row.effort_tokens}:
             words += " (evalkit's own number)"
         say(f"{level:<14} {words}", hanging=" " * 15)

@@ -70,7 +70,7 @@ def seen(facts: Facts, event: ModelEvent | None, wire: ThinkingWire | None) -> F
     request = _flat(event.call.request)
     sent = wire.read_back(request)
     expected = level_of(knobs(wire.body))
-    if wire.level != "default" and not wire.is_sent(request) and (sent != expected or not knobs(wire.body)):
+    if wire.level != "default" and not wire.is_sent(request) and (sent != expected or expected == "default"):
         raise EndpointFailure(
             f"{event.model}: the thinking budget that was sent differs from the one asked for: {sent[:200]} instead of "
             f"{wire.level}",
@@ -86,12 +86,15 @@ def latest_call() -> ModelEvent | None:
 
 
 def _settings(model: ModelName, level: str) -> Settings | None:
+    wire = wire_of(model, level)
+    if wire.is_silent:
+        return {}
     known = _NATIVE.get(model.provider)
     if known is not None:
         return known(_budget(model, level), level)
-    wire = wire_of(model, level)
-    said = wire.system is None and wire.prefix is None and wire.body
-    return {"extra_body": dict(wire.body)} if said and model.provider in _BODY else None
+    if wire.system is not None or wire.prefix is not None or model.provider not in _BODY:
+        return None
+    return {"extra_body": dict(wire.body)}
 
 
 def _budget(model: ModelName, level: str) -> int | None:

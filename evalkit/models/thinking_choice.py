@@ -65,6 +65,9 @@ def nearest_level(row: Row, asked: str) -> str:
     known = [level for level in row.levels if level not in {"default", "tokens:N"}]
     if row.numbers:
         known.append(f"tokens:{_clamped(row, _amount(asked))}")
+    known = [level for level in known if level not in {"off", "on", "dynamic"}] or known
+    if row.off is not None and "off" not in known:
+        known.append("off")
     if not known:
         return "default"
     return min(known, key=lambda level: (abs(_size(level) - _size(asked)), _size(level)))

@@ -48,9 +48,14 @@ class ThinkingWire:
     def read_back(self, request: Json) -> str:
         """The level that a request's body asks for: the wire's own where it holds exactly what that says."""
         found = knobs(request)
-        if self.level != "default" and self._is_said_in(request, found):
-            return level_of(found) if found else self.level
+        if not found and not self.is_silent and self._is_said_in(request, found):
+            return self.level
         return level_of(found)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing at all is said, because the default is meant."""
+        return not self.body and self.system is None and self.prefix is None
 
     def is_sent(self, request: Json) -> bool:
         """Whether a request's body asks for this level exactly."""

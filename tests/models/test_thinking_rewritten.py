@@ -17,6 +17,7 @@ from evalkit.models.thinking_wire import ThinkingWire, wire_of
 
 USER = {"role": "user", "content": "Go."}
 BUDGET = {"thinking": {"type": "enabled", "budget_tokens": 2048}}
+UNBOUNDED = {"thinking": {"type": "enabled", "budget_tokens": -1}}
 OFF = {"thinking": {"type": "disabled"}}
 
 
@@ -56,7 +57,7 @@ def by_litellms_parameters(endpoint, reply, whole_bodies):
         ("hosted_vllm/Qwen/Qwen3-8B", "tokens:2048", BUDGET, None, "effort:medium"),
         ("anthropic/claude-opus-4-7", "tokens:2048", BUDGET, BUDGET, "effort:medium"),
         ("deepseek/deepseek-reasoner", "tokens:2048", BUDGET, BUDGET, "on"),
-        ("hosted_vllm/Qwen/Qwen3-8B", "dynamic", {"thinking": {"type": "enabled", "budget_tokens": -1}}, BUDGET, "effort:minimal"),
+        ("hosted_vllm/Qwen/Qwen3-8B", "dynamic", UNBOUNDED, BUDGET, "effort:minimal"),
         ("gemini/gemini-2.5-flash", "off", OFF, None, "default"),
         ("anthropic/claude-sonnet-4-20250514", "off", {"reasoning_effort": "none"}, None, "default"),
         ("mistral/magistral-medium-latest", "tokens:2048", BUDGET, BUDGET, "default"),
@@ -74,9 +75,17 @@ def test_a_rewritten_budget_is_caught_before_a_second_call(
 
 
 @pytest.mark.parametrize(
-    "model", ["groq/llama-x", "together_ai/some/model", "fireworks_ai/some-model", "moonshot/kimi-x", "nvidia_nim/some/model",
-              "xai/grok-x", "dashscope/qwen-x"],
-)  # fmt: skip
+    "model",
+    [
+        "groq/llama-x",
+        "together_ai/some/model",
+        "fireworks_ai/some-model",
+        "moonshot/kimi-x",
+        "nvidia_nim/some/model",
+        "xai/grok-x",
+        "dashscope/qwen-x",
+    ],
+)
 def test_what_litellm_refuses_to_pass_on_is_not_asked_at_all(by_litellms_parameters, model):
     failure, body = by_litellms_parameters(model, by_litellm(model, "tokens:2048", BUDGET, BUDGET))
     assert body == {}
