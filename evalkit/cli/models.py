@@ -35,6 +35,7 @@ def row_as_json(row: Row) -> dict[str, Any]:
         "providers": list(row.providers),
         "models": list(row.models),
         "levels": {level: _sends(row, level) for level in row.levels},
+        **({"responses": responses} if (responses := _on_responses(row)) else {}),
         "tokens": {"least": row.least, "most": row.most} if row.numbers else None,
         "below_max_tokens": row.below_max_tokens,
         "temperatures": None if row.temperatures is None else list(row.temperatures),
@@ -42,6 +43,13 @@ def row_as_json(row: Row) -> dict[str, Any]:
         "note": row.note or None,
         "source": row.source,
     }
+
+
+def _on_responses(row: Row) -> dict[str, Any]:
+    """What levels send on OpenAI's Responses interface, where that is something else."""
+    known = [level for level in row.levels if level != "tokens:N"]
+    pieces = {level: dict(row.piece(level, responses=True)) for level in known}
+    return {level: piece for level, piece in pieces.items() if piece != row.piece(level)}
 
 
 def _sends(row: Row, level: str) -> dict[str, Any]:
@@ -89,6 +97,8 @@ def _say_row(model: str, row: Row) -> None:
         if level in {f"effort:{effort}" for effort in row.effort_tokens}:
             words += " (evalkit's own number)"
         say(f"{level:<14} {words}", hanging=" " * 15)
+    for level, sent in _on_responses(row).items():
+        say(f"{level:<14} {dumps(sent)} on the Responses interface", hanging=" " * 15)
     say_unbroken("")
     if row.below_max_tokens:
         say("The number must be below the tokens of one answer (--max-tokens).", hanging=INDENT)

@@ -24,7 +24,7 @@ from evalkit.engine.inspect_thinking import seen
 from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.spending import Spending
 from evalkit.engine.traces import Approved, CallTrace, Traces
-from evalkit.models.failure import EndpointFailure
+from evalkit.models.failure import SentDiffers
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import ErrorKind
 
@@ -45,7 +45,7 @@ class EventSteps:
         self._recorder, self._traces, self._spending = recorder, traces, spending
         self._next = len(transcript().events)
         self._told: set[str] = set()
-        self.failure: EndpointFailure | None = None
+        self.failure: SentDiffers | None = None
         """Why no further call is worth its money; the trial fails with it."""
         self._failed = 0
         """Attempts since the last answer."""
@@ -103,7 +103,7 @@ class EventSteps:
         facts = facts_about(event.output, self._spending.price)
         try:
             facts = seen(facts, event, self._spending.wire)
-        except EndpointFailure as failure:
+        except SentDiffers as failure:
             self.failure = failure
         self._spending.add(facts)
         number = self._recorder.next

@@ -15,7 +15,7 @@ from inspect_ai.log import transcript
 
 from evalkit.engine.answer import Facts
 from evalkit.errors import UsageError
-from evalkit.models.failure import Cause, EndpointFailure
+from evalkit.models.failure import SentDiffers
 from evalkit.models.name import ModelName
 from evalkit.models.thinking import effort_in, tokens_in
 from evalkit.models.thinking_sent import knobs, level_of
@@ -63,7 +63,7 @@ def wire_through_inspect(model: ModelName, level: str) -> ThinkingWire | None:
 def seen(facts: Facts, event: ModelEvent | None, wire: ThinkingWire | None) -> Facts:
     """The facts of a generation with the level of thinking that its call asked for.
 
-    Raises EndpointFailure where that is another one than was asked for. A call that nobody saw says nothing.
+    Raises SentDiffers where that is another one than was asked for. A call that nobody saw says nothing.
     """
     if wire is None or event is None or event.call is None:
         return facts
@@ -71,10 +71,11 @@ def seen(facts: Facts, event: ModelEvent | None, wire: ThinkingWire | None) -> F
     sent = wire.read_back(request)
     expected = level_of(knobs(wire.body))
     if wire.level != "default" and not wire.is_sent(request) and (sent != expected or expected == "default"):
-        raise EndpointFailure(
-            f"{event.model}: the thinking budget that was sent differs from the one asked for: {sent[:200]} instead of "
-            f"{wire.level}",
-            Cause(None, retryable=False, maybe_billed=True),
+        raise SentDiffers(
+            event.model,
+            sent=sent,
+            asked=wire.level,
+            status=200,
             hint="Inspect's provider made it otherwise. Ask the model through litellm, or use --thinking default.",
         )
     return replace(facts, thinking_sent=sent)

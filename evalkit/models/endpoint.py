@@ -15,7 +15,7 @@ import httpx
 
 from evalkit.models import wire as dialects
 from evalkit.models.diagnosis import diagnose
-from evalkit.models.failure import Cause, EndpointFailure
+from evalkit.models.failure import Cause, EndpointFailure, SentDiffers
 from evalkit.models.giving_back import given_back, litellms_own, rebuilt
 from evalkit.models.litellm_setup import load
 from evalkit.models.reading import Call, Reading
@@ -135,11 +135,11 @@ class Endpoint:
             return
         if wire.level == "default" and not _TOLD.isdisjoint(question.parameters):
             return  # an agent loop of the user's own says how much is to be thought
-        sent = wire.read_back(request)
-        raise EndpointFailure(
-            f"{self._name}: the thinking budget that was sent differs from the one asked for: {sent[:200]} instead of "
-            f"{wire.level}",
-            Cause(exchange.status, retryable=False, maybe_billed=exchange.status is not None),
+        raise SentDiffers(
+            self._name,
+            sent=wire.read_back(request),
+            asked=wire.level,
+            status=exchange.status,
             hint="The request was made otherwise on its way. Use --thinking default, or another level: evalkit models",
         )
 

@@ -57,20 +57,19 @@ def nearest_level(row: Row, asked: str) -> str:
     """
     number = tokens_in(asked)
     if number is not None and row.numbers and number > 0:
-        return f"tokens:{min(max(number, row.least), row.most or number)}"
+        return f"tokens:{_clamped(row, number)}"
     if asked in {"on", "dynamic"}:
         for other in ("dynamic", "on"):
             if row.has(other):
                 return other
-    known = [level for level in row.levels if level not in {"default", "tokens:N"}]
-    if row.numbers:
+    efforts = [level for level in row.levels if effort_in(level)]
+    known = [*(["off"] if row.has("off") else []), *efforts]
+    if row.numbers and (asked == "off" or not efforts):
         known.append(f"tokens:{_clamped(row, _amount(asked))}")
-    known = [level for level in known if level not in {"off", "on", "dynamic"}] or known
-    if row.off is not None and "off" not in known:
-        known.append("off")
-    if not known:
-        return "default"
-    return min(known, key=lambda level: (abs(_size(level) - _size(asked)), _size(level)))
+    if known in ([], ["off"]):
+        known += [level for level in ("on", "dynamic") if row.has(level)]
+    nearest = min(known, key=lambda level: (abs(_size(level) - _size(asked)), _size(level)), default=None)
+    return nearest or "default"
 
 
 def _clamped(row: Row, number: int) -> int:
