@@ -22,7 +22,7 @@ from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.spending import Spending
 from evalkit.errors import EvalkitError, ModelError
 from evalkit.models.budget import Spent
-from evalkit.models.failure import LONGEST_WAIT_S, EndpointFailure
+from evalkit.models.failure import LONGEST_WAIT_S, EndpointFailure, SentDiffers
 from evalkit.models.prices import cost_of
 from evalkit.models.rates import Price
 from evalkit.trajectory.canonical import canonical_json
@@ -78,6 +78,8 @@ class Attempts:
     def lose(self, failure: EndpointFailure, price: Price | None) -> None:
         """An attempt has come to nothing: remember why, and what it may have cost."""
         self.last = failure
+        if isinstance(failure, SentDiffers):
+            self.spending.note_level(failure.sent)
         if failure.cause.maybe_billed:
             usage = failure.reading.usage if failure.reading else None
             self.spending.lose(cost_of(price, usage).usd)

@@ -104,7 +104,7 @@ class EventSteps:
         try:
             facts = seen(facts, event, self._spending.wire)
         except SentDiffers as failure:
-            self.failure = failure
+            self.failure, facts = failure, dataclasses.replace(facts, thinking_sent=failure.sent)
         self._spending.add(facts)
         number = self._recorder.next
         step = think_step(number, event.input, event.output, facts, Stopwatch(), retries=retries)

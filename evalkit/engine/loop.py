@@ -30,6 +30,7 @@ from evalkit.engine.spending import Spending
 from evalkit.engine.traces import Ending
 from evalkit.errors import ModelError
 from evalkit.models.budget import Spent
+from evalkit.models.failure import SentDiffers
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.trial import StopReason
@@ -145,7 +146,11 @@ async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutpu
         detail = {"refused": output.stop_reason, "message": refusal}
         given.recorder.event("limit", canonical_json(detail))
         return output
-    facts = seen(facts_about(output, given.spending.price), latest_call(), given.spending.wire)
+    try:
+        facts = seen(facts_about(output, given.spending.price), latest_call(), given.spending.wire)
+    except SentDiffers as failure:
+        given.spending.note_level(failure.sent)
+        raise
     given.spending.add(facts)
     given.recorder.add(
         think_step(given.recorder.next, messages, output, facts, attempts.watch, retries=attempts.failed)

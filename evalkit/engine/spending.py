@@ -36,8 +36,12 @@ class Spending:
         self.raw_usages.append(facts.raw_usage)
         if facts.price_source is not None and facts.price_source not in self.price_sources:
             self.price_sources.append(facts.price_source)
-        if facts.thinking_sent not in self.levels:
-            self.levels.append(facts.thinking_sent)
+        self.note_level(facts.thinking_sent)
+
+    def note_level(self, sent: str | None) -> None:
+        """Take down which level of thinking a request asked for; None where nobody saw it."""
+        if sent not in self.levels:
+            self.levels.append(sent)
 
     def lose(self, cost_usd: float | None) -> None:
         """Take a failed call down that may have been billed."""

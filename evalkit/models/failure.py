@@ -84,6 +84,7 @@ class SentDiffers(EndpointFailure):
             Cause(status, retryable=False, maybe_billed=status is not None),
             hint=hint,
         )
+        self.sent = sent
 
 
 def judge_status(status: int, body: str, headers: Mapping[str, str], error: Exception | None) -> Cause:

@@ -84,6 +84,7 @@ def test_what_was_made_otherwise_on_its_way_fails_after_one_call(ask, said, endp
         assert (trial.status, trial.error_origin) == ("unscored", "model")
         assert "tokens:7 instead of tokens:64" in trial.error_message
     assert len(endpoint.requests) == 1
+    assert {trial.thinking_sent for trial in run.rows()} == {"tokens:7", None}, "others were not asked at all"
 
 
 @pytest.mark.local
@@ -211,6 +212,7 @@ def test_an_inspect_provider_that_leaves_a_budget_out_fails_the_trial(
     (trial,) = run.rows()
     assert (trial.status, trial.error_origin) == ("unscored", "model")
     assert "default instead of tokens:64" in trial.error_message
+    assert (trial.thinking, trial.thinking_sent) == ("tokens:64", "default")
 
 
 @pytest.mark.local

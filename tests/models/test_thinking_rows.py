@@ -348,12 +348,7 @@ def test_every_row_says_where_it_comes_from_and_every_level_something_of_its_own
             assert wire.body or wire.system or wire.prefix, (row.name, level)
 
 
-@pytest.mark.parametrize(
-    "model",
-    ["gemini/gemini-2.5-flash", "anthropic/claude-opus-4-7", "openai/gpt-5-mini", "deepseek/deepseek-chat",
-     "openrouter/openai/gpt-5", "hosted_vllm/Qwen/Qwen3-8B", "openai-compatible/Qwen/Qwen3-8B",
-     "mistral/magistral-small-latest"],
-)  # fmt: skip
+@pytest.mark.parametrize("model", sorted({case[0] for case in CASES}))
 def test_by_default_nothing_is_said_of_thinking(asked, model):
     completion, headers, _ = asked(model, "default")
     assert completion.thinking_sent == "default"
@@ -399,3 +394,10 @@ def test_what_a_loop_of_the_users_own_asks_beside_another_budget_is_no_honest_tr
 def test_what_a_loop_of_the_users_own_asks_by_default_is_read_back(asked):
     completion, _, _ = asked("groq/openai/gpt-oss-120b", "default", reasoning_effort="high")
     assert completion.thinking_sent == "effort:high"
+
+
+def test_an_answer_must_be_allowed_what_is_to_be_thought(endpoint):
+    model = parse_model("anthropic/claude-sonnet-4-5")
+    assert endpoint_for(model, endpoint.url, "tokens:2048").least_output == 2049
+    assert endpoint_for(model, endpoint.url, "default").least_output == 0
+    assert endpoint_for(parse_model("openai-compatible/MiMo"), endpoint.url, "tokens:99").least_output == 0
