@@ -327,13 +327,9 @@ def test_levels_that_are_words_stand_before_the_conversation(asked, model, level
 
 def test_every_row_of_the_table_has_its_contract_here():
     models = [case[0] for case in CASES] + [case[0] for case in SPOKEN]
-    tested = {row.name for model in models if (row := row_for(bare(model))) is not None}
+    tested = {row.name for model in models if (row := row_for(parse_model(model))) is not None}
     assert {row.name for row in rows()} - tested - ELSEWHERE == WITHOUT_A_LEVEL
     assert {row.name for row in rows() if row.levels == ("default",)} == WITHOUT_A_LEVEL
-
-
-def bare(model: str):
-    return parse_model(model)
 
 
 def test_every_row_says_where_it_comes_from_and_every_level_something_of_its_own():
