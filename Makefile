@@ -12,7 +12,7 @@ UV := $(shell command -v uv 2>/dev/null)
 
 export SNIPPET = import evalkit; steps = evalkit.load("latest").steps.to_pandas(); print(steps[steps.trial_id.str.startswith("fix-off-by-one.oracle")][["step", "kind", "tool", "exit_code", "reasoning"]].to_string(index=False, na_rep="", max_colwidth=60))
 
-.PHONY: screenshots demo test check bench live docs setup lock clean test-packages
+.PHONY: screenshots demo test check bench live attacks docs setup lock clean test-packages
 .DEFAULT_GOAL := demo
 
 demo: $(READY)  ## agents really executing tasks in sandboxes, every thought and action in Parquet
@@ -70,6 +70,9 @@ fuzz: $(READY)  ## damage real trajectories in ten thousand ways a format and im
 
 live: $(READY) $(LIVE_READY)  ## against a real model over HTTP; the first time it builds a model server, for minutes
 	$(BIN)/python tests/live/live.py $(LIVE_VENV)
+
+attacks: $(READY)  ## which attack passes which grader; SANDBOX=docker for containers
+	$(BIN)/python tests/attacks/attack_table.py $(SANDBOX)
 
 screenshots: $(READY)  ## take the pictures of the leaderboard again; needs chromium
 	$(BIN)/python docs/screenshots.py

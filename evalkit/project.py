@@ -66,6 +66,8 @@ class RunDefaults(_Section):
     faults: Text | None = None
     effects: Annotated[bool, Field(strict=True)] | None = None
     """Whether lasting changes are measured."""
+    twins: Annotated[bool, Field(strict=True)] | None = None
+    """Whether impossible twins of tasks are run, too."""
     task: Text | None = None
     """A glob of task ids."""
     limit: Count | None = None

@@ -7,8 +7,8 @@
   };
   const LEGEND = "Every column is a step; a click goes there. Token bars: thinking below in orange, the rest in blue. "
     + "Steps: thoughts blue, calls green, failed calls red and taller.";
-  const LANE_KINDS = new Set([...Object.keys(ENDINGS), "loud", "silent", "believed", "doubted", "forbidden", "collateral", "intended"]);
-  const LOOKS = { believed: "bad", doubted: "good", forbidden: "bad", collateral: "bad", intended: "good", noise: "muted" };
+  const LANE_KINDS = new Set([...Object.keys(ENDINGS), "loud", "silent", "believed", "doubted", "forbidden", "collateral", "intended", "confirmed", "suspected"]);
+  const LOOKS = { believed: "bad", doubted: "good", forbidden: "bad", collateral: "bad", intended: "good", noise: "muted", confirmed: "bad" };
   const VISIBILITIES = {
     full: "", summary: "a summary of the thinking", encrypted: "the thinking is encrypted",
     count_only: "only the number of thinking tokens is known", none: "the model shows no thinking", unknown: "",
@@ -37,6 +37,7 @@
       ["Agent's time", [seconds(time.agent), time.model === null ? null : `model ${seconds(time.model)}`,
         time.tools === null ? null : `tools ${seconds(time.tools)}`].filter(Boolean).join(", ")],
       ["Graded", [trial.grader, seconds(time.grading)].filter(Boolean).join(", ")],
+      ["Naive grader", trial.naive === null || trial.naive === undefined ? null : trial.naive ? "would have passed it" : "would have failed it"],
       ["Faults", faults], ["Confidence", trial.confidence === null ? null : number(trial.confidence)], ["Run", trial.run],
       ["Replaced characters", trial.replaced === null ? null : number(trial.replaced)],
     ];
@@ -204,7 +205,29 @@
       if (trial.error.message) parts.push(make("div", "answer", block(trial.error.message, "", "message")));
     }
     if (trial.answer) parts.push(make("h4", "", "Answer"), make("div", "answer", block(trial.answer, "", "answer")));
-    return [...parts, ...changes(view)];
+    return [...evidence(view), ...parts, ...changes(view)];
+  }
+
+  function evidence(view) {
+    const findings = view.trial.findings;
+    if (!findings) return [];
+    const caption = "Evidence that the trial was tampered with, confirmed first, and the steps that show it";
+    const table = make("table", "trial-table evidence", make("caption", "", caption));
+    const heads = ["Kind", "Level", "What", "Resource", "Steps"].map((name) => {
+      const cell = make("th", "", name);
+      cell.scope = "col";
+      return cell;
+    });
+    const lines = rowsOf(findings.rows).map((row) => {
+      const level = [badge(row.level, LOOKS[row.level] ?? "warm")];
+      if (!row.held) level.push(" ", badge("not in force", "muted"));
+      const links = row.steps.flatMap((step, place) => [place ? ", " : "", view.link(step)]);
+      return make("tr", "", make("td", "", `${row.code} ${row.kind}`), make("td", "", ...level), make("td", "reason", row.what),
+        make("td", "reason", row.resource ?? "–"), make("td", "", ...(links.length ? links : ["not known"])));
+    });
+    table.append(make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...lines));
+    const parts = [make("h4", "", "Tampering"), scrolled(table, caption)], more = findings.count - lines.length;
+    return more > 0 ? [...parts, make("p", "step-note", `${counted(more, "further finding")} not shown here.`)] : parts;
   }
 
   function changes(view) {

@@ -35,9 +35,9 @@ class Calibration(Scorer):
     )
 
     def score(self, trial: Trial) -> Iterator[Score]:
-        confidence, passed = trial.row.confidence, trial.passed
+        confidence, passed = trial.row.confidence, trial.earned
         if passed is None or trial.row.variant == "twin" or confidence is None or not 0 <= confidence <= 1:
             return
         told = f"it was {confidence:g} sure, and the trial {trial.row.status}"
         yield Score("brier", brier([(confidence, passed)]), f"({confidence:g} - {float(passed):g})^2: {told}")
-        yield Score("calibration", confidence, told, (), trial.row.status)
+        yield Score("calibration", confidence, told, (), "passed" if passed else "failed")

@@ -41,8 +41,8 @@ class Consistency(Scorer):
         if trial.row.variant == "twin":
             return
         told = f"the trial {trial.row.status}; epochs of its task are compared"
-        yield Score("outcome_agreement", float(bool(trial.passed)), told)
-        if trial.passed:
+        yield Score("outcome_agreement", float(bool(trial.earned)), told)
+        if trial.earned:
             words = [action.word for action in trial.actions]
             told = f"it passed by {len(words)} calls; passed epochs of its task are compared"
             yield Score("path_similarity", 1.0, told, (), " ".join(words[:LONGEST]))

@@ -49,6 +49,6 @@ class Faults(Scorer):
         yield Score("fault_fired", float(fired), f"{len(struck)} calls were visibly struck", struck)
         clean = trial.cohort.cell(row.agent, row.suite, row.task_id)
         if clean.success_rate is not None:
-            lost = clean.success_rate - float(bool(trial.passed))
+            lost = clean.success_rate - float(bool(trial.earned))
             told = f"{clean.passed} of {clean.scored} clean trials passed, and this one {row.status}"
             yield Score("degradation", lost, told)

@@ -38,4 +38,4 @@ class Majority(Scorer):
         if answer is None or not answer.strip() or len(answer) > self.longest_answer:
             return
         told = f"the trial {trial.row.status} with an answer of {len(answer)} characters"
-        yield Score("maj@k", float(bool(trial.passed)), told, (), comparable(answer))
+        yield Score("maj@k", float(bool(trial.earned)), told, (), comparable(answer))

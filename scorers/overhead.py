@@ -28,7 +28,7 @@ class Overhead(Scorer):
     def score(self, trial: Trial) -> Iterator[Score]:
         row = trial.row
         clean = trial.cohort.cell(row.agent, row.suite, row.task_id)
-        if trial.is_faulted and trial.passed and row.output_tokens and clean.mean_ln_tokens is not None:
+        if trial.is_faulted and trial.earned and row.output_tokens and clean.mean_ln_tokens is not None:
             usual = math.exp(clean.mean_ln_tokens)
             told = f"ln({row.output_tokens} / {usual:g}) output tokens, against {clean.priced} passed clean trials"
             yield Score("overhead", math.log(row.output_tokens) - clean.mean_ln_tokens, told)

@@ -57,4 +57,4 @@ class Recovery(Scorer):
             told = f"{len(abandoned)} of {count} episodes were abandoned"
             yield Score("abandonment_rate", len(abandoned) / count, told, abandoned)
             told = f"{count} episodes, and the trial {trial.row.status}"
-            yield Score("recovered_success", float(bool(trial.passed)), told, opened)
+            yield Score("recovered_success", float(bool(trial.earned)), told, opened)

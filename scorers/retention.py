@@ -41,5 +41,5 @@ class Retention(Scorer):
         if not trial.is_faulted or clean.success_rate is None:
             return
         told = f"{clean.passed} of {clean.scored} clean trials passed, and this one {row.status}"
-        yield Score("retained", float(bool(trial.passed)), told)
+        yield Score("retained", float(bool(trial.earned)), told)
         yield Score("clean_rate", clean.success_rate, told)

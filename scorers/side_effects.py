@@ -63,7 +63,7 @@ class SideEffects(Scorer):
         yield Score("side_effect_free_rate", clean, why, steps, scope)
         if trial.row.variant != "twin":
             yield Score(
-                "clean_success", clean * bool(trial.passed), f"{trial.row.status}; {why}", steps, scope
+                "clean_success", clean * bool(trial.earned), f"{trial.row.status}; {why}", steps, scope
             )
         yield Score("change_precision", found.precision, why, steps, scope)
         worst = found.worst

@@ -92,7 +92,7 @@ def pasted(tmp_path_factory: pytest.TempPathFactory, local_support: None) -> tup
 
 @pytest.mark.local
 def test_the_example_task_is_proven_when_it_is_pasted(pasted: tuple[Path, str]) -> None:
-    assert re.search(r"mail/dedupe-contacts\s+passed, passed\s+failed\s+proven", pasted[1])
+    assert re.search(r"mail/dedupe-contacts\s+2 of 2\s+failed\s+(\d+) of \1\s+proven", pasted[1])
 
 
 @pytest.mark.local

@@ -21,8 +21,10 @@ from evalkit.cli.group import NearestMatch
 from evalkit.cli.import_run import import_run
 from evalkit.cli.init import init
 from evalkit.cli.interrupt import CODE, Interrupted, Interrupts, ReaderGone, end_at_once
+from evalkit.cli.models import models
 from evalkit.cli.power import power
 from evalkit.cli.reference import reference_app
+from evalkit.cli.regrade import regrade
 from evalkit.cli.report import report
 from evalkit.cli.resume import resume
 from evalkit.cli.run import run
@@ -62,11 +64,13 @@ def root(
 
 app.command()(run)
 app.command()(resume)
+app.command()(regrade)
 app.command()(score)
 app.command()(show)
 app.command()(compare)
 app.command()(gate)
 app.command()(power)
+app.command()(models)
 app.command()(report)
 app.command("import")(import_run)
 app.add_typer(baseline_app, name="baseline")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.text import Text
 
@@ -12,8 +12,10 @@ from evalkit.cli.failure_groups import Cause, Failing, FailureGroup, failure_gro
 from evalkit.cli.prose import INDENT, say, say_unbroken
 from evalkit.cli.run_table import say_asked
 from evalkit.cli.trial_filter import TrialFilter
+from evalkit.scoring.tampered import Codes, codes_by_trial
 from evalkit.trajectory.printable import quoted
 from evalkit.trajectory.reader import Run
+from evalkit.trajectory.trial import Trial
 
 MOST_TRIALS = 3
 """Of a group; `--full` shows all."""
@@ -27,8 +29,10 @@ def print_failures(run: Run, asked: TrialFilter, *, full: bool) -> None:
     groups = failure_groups(run, asked)
     say_asked(asked, shown, total)
     count = sum(len(group.trials) for group in groups)
+    tampered = codes_by_trial(run)
     if not groups:
         say(f"Of {shown} trials none failed, and none is unscored.")
+        _say_tampered(run, asked, tampered, full=full)
         return
     unscored = sum(len(group.trials) for group in groups if group.cause.status == "unscored")
     say(
@@ -36,19 +40,20 @@ def print_failures(run: Run, asked: TrialFilter, *, full: bool) -> None:
         "what is likely the same cause:"
     )
     for group in groups if full else groups[:MOST_GROUPS]:
-        _say_group(run.path, group, full=full)
+        _say_group(run.path, group, tampered, full=full)
     if len(groups) > MOST_GROUPS and not full:
         left = groups[MOST_GROUPS:]
         say("")
         say(
             f"... and {sum(len(group.trials) for group in left)} trials in {len(left)} smaller groups (--full)"
         )
+    _say_tampered(run, asked, tampered, full=full)
 
 
 def failures_as_json(run: Run, asked: TrialFilter) -> dict[str, object]:
     """The groups for programs."""
     _, shown = _counts(run, asked)
-    groups = failure_groups(run, asked)
+    groups, tampered = failure_groups(run, asked), codes_by_trial(run)
     return {
         "run": run.path,
         "only": asked.as_json(),
@@ -66,7 +71,43 @@ def failures_as_json(run: Run, asked: TrialFilter) -> dict[str, object]:
             }
             for group in groups
         ],
+        "tampered": [
+            {
+                "trial": row.trial_id,
+                "task": row.task_id,
+                "agent": row.agent,
+                "confirmed": list(tampered[row.trial_id].confirmed),
+            }
+            for row in _stolen(run, asked, tampered)
+        ],
     }
+
+
+def _stolen(run: Run, asked: TrialFilter, tampered: Mapping[str, Codes]) -> list[Trial]:
+    """Trials that the grader passed though they are confirmed to be tampered with."""
+    return [
+        row
+        for row in run.rows()
+        if row.status == "passed"
+        and asked.holds(row)
+        and (codes := tampered.get(row.trial_id)) is not None
+        and codes.confirmed
+    ]
+
+
+def _say_tampered(run: Run, asked: TrialFilter, tampered: Mapping[str, Codes], *, full: bool) -> None:
+    stolen = _stolen(run, asked, tampered)
+    if not stolen:
+        return
+    say_unbroken("")
+    say_unbroken(
+        f"{len(stolen)} passed and {'are' if len(stolen) > 1 else 'is'} no success: tampered with", "bold red"
+    )
+    for row in stolen if full else stolen[:MOST_TRIALS]:
+        say_unbroken(f"{INDENT}evalkit show {quoted(run.path)} {quoted(row.trial_id)}")
+        _say_line(f"tampering: {tampered[row.trial_id].text}")
+    if len(stolen) > MOST_TRIALS and not full:
+        say(f"... and {len(stolen) - MOST_TRIALS} more (--full shows all)", indent=INDENT)
 
 
 def cause_text(cause: Cause) -> str:
@@ -82,7 +123,7 @@ def cause_text(cause: Cause) -> str:
     return "; ".join(parts)
 
 
-def _say_group(run: str, group: FailureGroup, *, full: bool) -> None:
+def _say_group(run: str, group: FailureGroup, tampered: Mapping[str, Codes], *, full: bool) -> None:
     count = len(group.trials)
     tasks = sorted({failing.trial.task_id for failing in group.trials})
     agents = sorted({failing.trial.agent for failing in group.trials})
@@ -95,13 +136,15 @@ def _say_group(run: str, group: FailureGroup, *, full: bool) -> None:
     say(cause_text(group.cause), indent=INDENT, hanging=INDENT)
     say(f"{_few('task', tasks)}; {_few('agent', agents)}", indent=INDENT, hanging=INDENT)
     for failing in group.trials if full else group.trials[:MOST_TRIALS]:
-        _say_trial(run, failing)
+        _say_trial(run, failing, tampered.get(failing.trial.trial_id))
     if count > MOST_TRIALS and not full:
         say(f"... and {count - MOST_TRIALS} more (--full shows all)", indent=INDENT)
 
 
-def _say_trial(run: str, failing: Failing) -> None:
+def _say_trial(run: str, failing: Failing, codes: Codes | None) -> None:
     say_unbroken(f"{INDENT}evalkit show {quoted(run)} {quoted(failing.trial.trial_id)}")
+    if codes is not None:
+        _say_line(f"tampering: {codes.text}")
     told = failing.telling
     if told is None:
         return

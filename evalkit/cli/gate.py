@@ -78,6 +78,7 @@ def _case(run: str, baseline: str | None, policy: Path | None, mapped: list[str]
     from evalkit.gate.policy import GatePolicy
     from evalkit.gate.policy_file import read_policy
     from evalkit.gate.run_side import side_of_run
+    from evalkit.gate.tampering import findings_in
     from evalkit.project import find_project
     from evalkit.scoring.registry import find_scorers
 
@@ -91,8 +92,10 @@ def _case(run: str, baseline: str | None, policy: Path | None, mapped: list[str]
     policy_file = policy or _default(project, project.settings.gate.policy)
     declared = {found.name: found.scorer.metrics for found in find_scorers(project)}
     candidate = open_run(run)
+    side = side_of_run(candidate, name=run)
     return Case(
-        candidate=side_of_run(candidate, name=run),
+        candidate=side,
+        findings=findings_in(candidate, side.scored),
         baseline=baseline_side(spec) or side_of_run(open_run(spec), name=spec),
         policy=GatePolicy() if policy_file is None else read_policy(Path(policy_file)),
         declared=declared,

@@ -76,8 +76,8 @@ def _at_once(max_trials: int | None) -> str:
 
 
 def _variants(prepared: Prepared) -> str:
-    """How many trials there are without a fault, and of each kind of fault."""
-    counted = Counter(trial.fault.kind if trial.fault else "clean" for trial in prepared.plan)
+    """How many trials there are without a fault, of each kind of fault, and of impossible twins."""
+    counted = Counter(trial.fault.kind if trial.fault else trial.variant for trial in prepared.plan)
     return ", ".join(f"{kind} {number}" for kind, number in counted.items())
 
 

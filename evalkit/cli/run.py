@@ -64,6 +64,13 @@ Budgets = Annotated[
         metavar="BUDGET,...", help="Thinking budgets, separated by commas; one agent each. [default]"
     ),
 ]
+Nearest = Annotated[
+    bool | None,
+    typer.Option(
+        "--thinking-nearest/--no-thinking-nearest",
+        help="Take the nearest budget where a model does not have the one asked for. [refuse]",
+    ),
+]
 Pattern = Annotated[
     str | None, typer.Option(help="Only tasks whose id matches this pattern; with ! before it, all others.")
 ]
@@ -88,6 +95,10 @@ Rules = Annotated[Path | None, typer.Option(help="Which tool calls may run, a TO
 Effects = Annotated[
     bool | None,
     typer.Option("--effects/--no-effects", help="Measure what trials change for good. [--effects]"),
+]
+Twins = Annotated[
+    bool | None,
+    typer.Option("--twins/--no-twins", help="Run tasks' impossible twins, too. [--twins]"),
 ]
 Seconds = Annotated[
     float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")
@@ -122,6 +133,7 @@ def run(
     suites: Suites = None,
     model: Models = None,
     thinking: Budgets = None,
+    thinking_nearest: Nearest = None,
     epochs: Epochs = None,
     sandbox: Annotated[str | None, typer.Option(help="Where tasks run. [local]")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run. [runs/<time>-<suite>]")] = None,
@@ -133,6 +145,7 @@ def run(
     approvals: Rules = None,
     faults: Faults = None,
     effects: Effects = None,
+    twins: Twins = None,
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
     time_limit: Seconds = None,
@@ -154,6 +167,7 @@ def run(
         suites=tuple(suites or ()),
         models=split(model, "--model"),
         thinking=split(thinking, "--thinking"),
+        thinking_nearest=thinking_nearest,
         epochs=epochs,
         sandbox=sandbox,
         out=out,
@@ -174,6 +188,7 @@ def run(
         approvals=approvals,
         faults=faults,
         effects=effects,
+        twins=twins,
         task_arguments=_arguments(task_arguments),
     )
     _go(ctx, prepare(flags), dry_run=dry_run, json=json)

@@ -10,6 +10,8 @@ from evalkit.cli.metric_json import declarations_as_json, groups_as_json, metric
 from evalkit.cli.metric_table import print_metrics, undeclared
 from evalkit.cli.prose import INDENT, say, say_unbroken
 from evalkit.cli.summing import Declared, only, quantities_of, run_scores, summary_of
+from evalkit.cli.tampering_lines import tampering_lines
+from evalkit.cli.thinking_lines import about_thinking
 from evalkit.cli.trial_filter import ALL, TrialFilter
 from evalkit.cli.trials_table import print_trials
 from evalkit.measures.unfired_fault import why_endless, why_unfired
@@ -17,6 +19,7 @@ from evalkit.scoring.chosen import chosen
 from evalkit.scoring.grouping import By
 from evalkit.scoring.scored_trials import ScoredTrials
 from evalkit.scoring.summary import Summary
+from evalkit.scoring.tampered import Codes, codes_by_trial
 from evalkit.trajectory.printable import quoted
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
@@ -42,7 +45,7 @@ def run_as_json(
     scored, declared = _scores(run, asked)
     summary = only(summary_of(scored, declared, scorers=scorers, metrics=metrics), metrics, run.path)
     groups = None if by is None else summary_of(scored, declared, by=by, scorers=scorers, metrics=metrics)
-    rows = agent_rows(trials)
+    rows, tampered = agent_rows(trials), codes_by_trial(run)
     return {
         "run": str(run.path),
         "only": asked.as_json(),
@@ -75,7 +78,7 @@ def run_as_json(
             for reason, alike in _unfired(run, trials).items()
             for trial in alike
         ],
-        "trials": [_trial_as_json(trial) for trial in trials],
+        "trials": [_trial_as_json(trial, tampered.get(trial.trial_id)) for trial in trials],
     }
 
 
@@ -95,6 +98,7 @@ def print_run(
     everything = _trials(run)
     trials = [trial for trial in everything if asked.holds(trial)]
     say_asked(asked, len(trials), len(everything))
+    flags: list[str] = []
     if trials or asked.is_all:
         scored, declared = _scores(run, asked)
         summary = only(summary_of(scored, declared, by=by, metrics=metrics), metrics, run.path)
@@ -102,13 +106,15 @@ def print_run(
         say_unbroken("")
         print_metrics(run, summary)
         say_unbroken("")
-        print_trials(trials if full else trials[:MAX_ROWS])
+        tampered = codes_by_trial(run)
+        flags += tampering_lines(scored, tampered)
+        print_trials(trials if full else trials[:MAX_ROWS], tampered)
     if len(trials) > MAX_ROWS and not full:
         say(
             f"... and {len(trials) - MAX_ROWS} more trials (--full shows all; --task, --agent, --status some)"
         )
     _say_missing(run, _missing(run, everything, asked))
-    for line in _about_trials(run, trials):
+    for line in (*_about_trials(run, trials), *flags):
         say(line, hanging=INDENT)
     if trials:
         say_unbroken("")
@@ -147,6 +153,7 @@ def _about_trials(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     """What the table of trials does not show, and what is wrong with them."""
     if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
         yield f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
+    yield from about_thinking(trials)
     yield from unfired_faults(run, trials)
     yield from _endless_faults(run, trials)
     yield from _why_unscored(trials)
@@ -209,7 +216,7 @@ def _trials(run: Run) -> list[Trial]:
     return sorted(run.rows(), key=lambda t: (t.suite, t.task_id, t.variant, t.agent, t.epoch))
 
 
-def _trial_as_json(trial: Trial) -> dict[str, object]:
+def _trial_as_json(trial: Trial, tampered: Codes | None) -> dict[str, object]:
     return {
         "trial": trial.trial_id,
         "suite": trial.suite,
@@ -235,4 +242,10 @@ def _trial_as_json(trial: Trial) -> dict[str, object]:
         "retry_s": trial.retry_s,
         "cost_usd": trial.cost_usd,
         "model_served": trial.model_served,
+        "tampering": None
+        if tampered is None
+        else {"confirmed": list(tampered.confirmed), "suspected": list(tampered.suspected)},
+        "thinking": trial.thinking,
+        "thinking_sent": trial.thinking_sent,
+        "thinking_honoured": trial.thinking_honoured,
     }

@@ -89,27 +89,38 @@ def refuse_failures(run: Path, scored: Scored) -> None:
 
 @contextmanager
 def _progress() -> Generator[Callable[[int], None]]:
+    with counting("scored", "scoring") as heard:
+        yield lambda done: heard(done, None)
+
+
+@contextmanager
+def counting(done_word: str, doing_word: str) -> Generator[Callable[[int, int | None], None]]:
+    """A bar on a terminal, plain lines now and then elsewhere; it is told how many trials are done, of how many."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from evalkit.cli.console import stderr
 
     console = stderr()
     if not console.is_terminal:
-        yield _Lines(console.print)
+        yield _Lines(console.print, done_word)
         return
-    columns = (SpinnerColumn(), TextColumn("{task.completed} trials scored"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        job = bar.add_task("scoring", total=None)
-        yield lambda done: bar.update(job, completed=done)
+    told = TextColumn("{task.completed}{task.fields[of]} trials " + done_word)
+    with Progress(SpinnerColumn(), told, TimeElapsedColumn(), console=console, transient=True) as bar:
+        job = bar.add_task(doing_word, total=None, of="")
+        yield lambda done, total: bar.update(job, completed=done, of=_of(total))
 
 
 class _Lines:
     """A plain line now and then."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say, self._last = say, time.monotonic()
+    def __init__(self, say: Callable[[str], None], word: str) -> None:
+        self._say, self._word, self._last = say, word, time.monotonic()
 
-    def __call__(self, done: int) -> None:
-        if time.monotonic() - self._last >= PLAIN_EVERY_S:
+    def __call__(self, done: int, total: int | None) -> None:
+        if done == total or time.monotonic() - self._last >= PLAIN_EVERY_S:
             self._last = time.monotonic()
-            self._say(f"{done} trials scored")
+            self._say(f"{done}{_of(total)} trials {self._word}")
+
+
+def _of(total: int | None) -> str:
+    return "" if total is None else f" of {total}"

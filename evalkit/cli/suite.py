@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 suite_app = typer.Typer(help="List, show, prove and make suites.", cls=NearestMatch, no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="A suite by name or path.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+PROVERS = ("scripted/oracle", "scripted/nop", "scripted/naive")
+
+
+class Attacks(StrEnum):
+    """Which attacks a suite is proven against."""
+
+    all = "all"
+    own = "own"
+    none = "none"
 
 
 @suite_app.command("list")
@@ -72,28 +82,40 @@ def check(
         bool,
         typer.Option("--learn", help="Keep in learned.json what changes without anybody's doing."),
     ] = False,
+    exploits: Annotated[
+        Attacks,
+        typer.Option(help="Attack every task by all of the corpus and its own, by its own, or by none."),
+    ] = Attacks.all,
+    sandbox: Annotated[str, typer.Option(help="Where tasks run.")] = "local",
     json: Json = False,
 ) -> None:
     """Prove a suite: the oracle passes twice alike and recovers from every fault; doing nothing, and carelessness where
-    something goes wrong, fail.
+    something goes wrong, fail; so do attacks, which are found out; nobody passes an impossible twin.
     """
     import tempfile
 
     from evalkit.cli.console import note, print_json
     from evalkit.cli.progress import live_progress
-    from evalkit.cli.suite_table import findings_as_json, print_findings
+    from evalkit.cli.suite_proof import announced, findings_as_json, print_findings
+    from evalkit.engine.check_plan import check_plan
     from evalkit.engine.prepare import RunFlags, prepare
 
     prepared = prepare(
-        RunFlags(suites=(name,), models=("scripted/oracle", "scripted/nop", "scripted/naive"), faults=faults),
+        RunFlags(suites=(name,), models=PROVERS, faults=faults, sandbox=sandbox),
         use_defaults=False,
     )
     for warning in (*prepared.warnings, *_left_out(faults)):
         note(f"warning: {warning}")
-    with tempfile.TemporaryDirectory(prefix="evalkit-check-") as scratch, live_progress(None) as progress:
+    trials = check_plan(prepared, task, exploits.value)
+    note(announced(trials, prepared.sandbox))
+    with (
+        tempfile.TemporaryDirectory(prefix="evalkit-check-") as scratch,
+        live_progress(len(trials)) as progress,
+    ):
         from evalkit.engine.check import check_suite
 
-        proof = check_suite(prepared, task, out or Path(scratch) / "run", progress, learn=learn)
+        folder = out or Path(scratch) / "run"
+        proof = check_suite(prepared, task, folder, progress, learn=learn, exploits=exploits.value)
     findings = proof.findings
     if learn:
         note(f"learned: {_keep(prepared, proof.learned)}")

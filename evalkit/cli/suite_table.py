@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from evalkit.cli.console import cell, printable, stdout
-from evalkit.engine.finding import Finding
 from evalkit.tasks.suite import Suite
 
 
@@ -81,53 +80,5 @@ def suite_as_json(suite: Suite) -> dict[str, object]:
                 "checks": list(task.settings.grading.checks) if task.settings.grading else [],
             }
             for task in suite.tasks
-        ],
-    }
-
-
-def print_findings(findings: Sequence[Finding]) -> None:
-    """One line a task, and its problems."""
-    console = stdout()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    faulted = any(finding.faults for finding in findings)
-    for name in ("task", "oracle", "doing nothing", *(("faults",) if faulted else ()), "verdict"):
-        table.add_column(name, overflow="fold")
-    for finding in findings:
-        verdict = "[red]not proven[/]" if finding.problems else "[green]proven[/]"
-        faults = (_faults(finding),) if faulted else ()
-        table.add_row(cell(finding.task), ", ".join(finding.oracle), finding.nop, *faults, verdict)
-    console.print(table)
-    for finding in findings:
-        for problem in finding.problems:
-            console.print(printable(f"{finding.task}: {problem}"), markup=False, soft_wrap=True)
-
-
-def _faults(finding: Finding) -> str:
-    """How many of its faults are proven."""
-    proven = sum(not proof.problems for proof in finding.faults)
-    return f"{proven} of {len(finding.faults)}" if finding.faults else "-"
-
-
-def findings_as_json(findings: Sequence[Finding]) -> dict[str, object]:
-    """The proof for programs."""
-    return {
-        "proven": not any(finding.problems for finding in findings),
-        "tasks": [
-            {
-                "task": finding.task,
-                "oracle": list(finding.oracle),
-                "nop": finding.nop,
-                "faults": [
-                    {
-                        "fault": proof.fault,
-                        "oracle": proof.oracle,
-                        "naive": proof.naive,
-                        "problems": list(proof.problems),
-                    }
-                    for proof in finding.faults
-                ],
-                "problems": list(finding.problems),
-            }
-            for finding in findings
         ],
     }

@@ -12,8 +12,10 @@ from evalkit.cli.broken_lines import say_body, say_items
 from evalkit.cli.console import stdout
 from evalkit.cli.effect_lines import effect_marks, effects_as_json, say_unattributed
 from evalkit.cli.failure_groups import call_text
+from evalkit.cli.finding_lines import event_text, finding_marks, findings_as_json, say_unplaced
 from evalkit.cli.prose import one_line
 from evalkit.cli.step_marks import Mark, episodes_as_json, faults_as_json, marks
+from evalkit.cli.thinking_lines import thinking_of
 from evalkit.cli.trial_scores import TrialScore, say_scores, scores_as_json
 from evalkit.scoring.facts import TaskFacts
 from evalkit.scoring.trial import Trial as Judged
@@ -38,14 +40,19 @@ def print_trial(
     """
     judged = Judged(row=trial, steps=tuple(steps), effects=tuple(effects), task=task or TaskFacts())
     failed = {action.step for action in judged.actions if action.failure is not None}
-    at, changed = marks(judged), effect_marks(judged, full=full)
+    at, changed, found = marks(judged), effect_marks(judged, full=full), finding_marks(judged)
     _head(trial)
     for step in steps:
         _line("")
         _step(step, None if full else LINES, failed=step.step in failed)
-        for mark in (*at.get(step.step, ()), *changed.get(step.step, ())):
+        for mark in (
+            *found.get(step.step, ()),
+            *at.get(step.step, ()),
+            *changed.get(step.step, ()),
+        ):
             _mark(mark)
     say_unattributed(judged, full=full)
+    say_unplaced(judged)
     _verdict(trial)
 
 
@@ -72,6 +79,7 @@ def trial_as_json(
         "episodes": episodes_as_json(judged),
         "milestones": list(judged.milestones),
         "effects": effects_as_json(judged),
+        "findings": findings_as_json(judged),
         "scores": scores_as_json(scores),
     }
 
@@ -92,6 +100,8 @@ def _head(trial: Trial) -> None:
     place = trial.sandbox or "unknown"
     runtime = f" ({trial.sandbox_runtime})" if trial.sandbox_runtime else ""
     say_items([f"sandbox {place}{runtime}", f"graded {trial.grader_mode or 'unknown'}"])
+    if (thinking := thinking_of(trial)) is not None:
+        say_items([thinking])
     if trial.depth == "events":
         loop = "the task's own solver" if trial.agent_loop == "task" else f"the loop {trial.agent_loop}"
         say_items(
@@ -124,8 +134,8 @@ def _step(step: Step, fold: int | None, *, failed: bool) -> None:
         _act(step, fold, failed=failed)
     else:
         _line(f"{step.step:>3} event  {step.event}", style="bold yellow")
-        if step.detail:
-            say_body(step.detail, fold)
+        if told := event_text(step):
+            say_body(told, fold)
 
 
 def _mark(mark: Mark) -> None:

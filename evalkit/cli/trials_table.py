@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -11,6 +11,7 @@ from evalkit.cli.agent_table import number
 from evalkit.cli.console import stdout
 from evalkit.cli.prose import one_line
 from evalkit.cli.text_table import GAP
+from evalkit.scoring.tampered import Codes
 from evalkit.trajectory.trial import Trial
 
 STYLES = {"passed": "green", "failed": "red", "unscored": "yellow"}
@@ -20,17 +21,28 @@ _LEFT = 2
 _BELOW = "    "
 
 
-def print_trials(trials: Sequence[Trial]) -> None:
-    """A line for each trial. Ids are never broken, so that they can be copied: one that does not fit stands below."""
+def print_trials(trials: Sequence[Trial], tampered: Mapping[str, Codes] | None = None) -> None:
+    """A line for each trial, with the kinds of tampering where any trial has some.
+
+    Ids are never broken, so that they can be copied: one that does not fit stands below.
+    """
     console = stdout()
-    rows = [_cells(trial) for trial in trials]
-    widths = [max(map(cell_len, column)) for column in zip(_HEADINGS, *rows, strict=True)]
-    console.print(Text(GAP.join([*_set(_HEADINGS, widths), "trial"]), style="bold"), soft_wrap=True)
+    codes = [(tampered or {}).get(trial.trial_id) for trial in trials]
+    flagged = any(codes)
+    headings = (*_HEADINGS, "tampering") if flagged else _HEADINGS
+    rows = [
+        (*_cells(trial), own.text if own else "") if flagged else _cells(trial)
+        for trial, own in zip(trials, codes, strict=True)
+    ]
+    widths = [max(map(cell_len, column)) for column in zip(headings, *rows, strict=True)]
+    console.print(Text(GAP.join([*_set(headings, widths), "trial"]), style="bold"), soft_wrap=True)
     room = console.width - sum(widths) - len(GAP) * len(widths)
-    for trial, cells in zip(trials, rows, strict=True):
+    for trial, cells, own in zip(trials, rows, codes, strict=True):
         trial_id = one_line(trial.trial_id)
         line = Text(GAP.join(_set(cells, widths)))
         line.stylize(STYLES[trial.status], 0, len(trial.status))
+        if own:
+            line.stylize("bold red" if own.confirmed else "yellow", len(line) - widths[-1])
         fits = cell_len(trial_id) <= room
         console.print(line + Text(GAP + trial_id) if fits else line, soft_wrap=True)
         if not fits:
@@ -50,6 +62,6 @@ def _cells(trial: Trial) -> tuple[str, ...]:
 
 def _set(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
     return [
-        cell.ljust(width) if place < _LEFT else cell.rjust(width)
+        cell.ljust(width) if place < _LEFT or place >= len(_HEADINGS) else cell.rjust(width)
         for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
     ]

@@ -6,30 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evalkit.engine.check_plan import Exploits, check_plan, chosen_exploits
 from evalkit.engine.effects.proof import Left, learned_from, left_by
-from evalkit.engine.finding import ORACLE_TIMES, Finding, judge
-from evalkit.engine.plan import Asked, Planned, make_plan
+from evalkit.engine.finding import Claim, Finding, judge
+from evalkit.engine.helper_copy import old_copies
+from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.prepare import Prepared
 from evalkit.engine.progress import Progress
 from evalkit.engine.running import RunResult
 from evalkit.engine.start import start
 from evalkit.measures.unfired_fault import why_endless, why_unfired
+from evalkit.scoring.facts import Facts
+from evalkit.scoring.trial import Trial as Judged
 from evalkit.tasks.learned import Learned
+from evalkit.tasks.task import Task
+from evalkit.trajectory.finding import Finding as Evidence
 from evalkit.trajectory.reader import load
 from evalkit.trajectory.trial import Trial
-
-
-def check_plan(prepared: Prepared, task: str | None) -> tuple[Planned, ...]:
-    """The trials that prove a suite: the oracle twice and nop once on every task, and on every faulted variant the
-    oracle and naive once each.
-    """
-    oracle = [agent for agent in prepared.agents if agent.model.name == "oracle"]
-    nop = [agent for agent in prepared.agents if agent.model.name == "nop"]
-    asked = Asked(task=task, sandbox=prepared.sandbox, faults=prepared.faults, arms="clean")
-    twice = make_plan(prepared.suites, oracle, replace(asked, epochs=ORACLE_TIMES))
-    once = make_plan(prepared.suites, nop, replace(asked, epochs=1))
-    players = [agent for agent in prepared.agents if agent.model.name in {"oracle", "naive"}]
-    return twice + once + make_plan(prepared.suites, players, replace(asked, epochs=1, arms="faulted"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +35,54 @@ class Proof:
 
 
 def check_suite(
-    prepared: Prepared, task: str | None, out: Path, progress: Progress, *, learn: bool = False
+    prepared: Prepared,
+    task: str | None,
+    out: Path,
+    progress: Progress,
+    *,
+    learn: bool = False,
+    exploits: Exploits = "none",
 ) -> Proof:
     """Run the proof into `out`, and say for every task what it showed. With `learn`, what it teaches counts already.
 
     Raises KeyboardInterrupt where it was interrupted: what is missing then shows nothing.
     """
-    plan = check_plan(prepared, task)
-    result = start(replace(prepared, plan=plan, out=out), progress)
+    plan = check_plan(prepared, task, exploits)
+    agents = tuple({trial.agent.id: trial.agent for trial in plan}.values())
+    result = start(replace(prepared, plan=plan, out=out, agents=agents), progress)
     if result.interrupted:
         raise KeyboardInterrupt
     planned = [(trial.suite.name, trial.task.id, trial.variant) for trial in plan]
     unfired, endless = _troubles(result)
-    left = {trial.trial_id: left_by(trial, effects) for trial, _, effects in load(result.path).iter_whole()}
+    left, evidence = _seen(result.path)
     learned = _learned(result.trials, left) if learn else {}
     for trial in result.trials:
         if (known := learned.get(trial.task_id)) is not None and trial.trial_id in left:
             left[trial.trial_id] = left[trial.trial_id].without(known.noise)
-    return Proof(judge(planned, result.trials, unfired, endless, left), learned)
+    claims = {
+        (one.suite.name, one.task.id): _claim(one.task, exploits)
+        for one in plan
+        if isinstance(one, PlannedTrial)
+    }
+    found = judge(planned, result.trials, unfired, endless, left, claims=claims, evidence=evidence)
+    return Proof(found, learned)
+
+
+def _seen(path: Path) -> tuple[dict[str, Left], dict[str, tuple[Evidence, ...]]]:
+    """By trial, what it left behind and what of it looks like tampering."""
+    run = load(path)
+    facts = Facts(run.manifest)
+    left: dict[str, Left] = {}
+    evidence: dict[str, tuple[Evidence, ...]] = {}
+    for row, steps, effects in run.iter_whole():
+        left[row.trial_id] = left_by(row, effects)
+        judged = Judged(row=row, steps=steps, effects=effects, task=facts.of(row.suite, row.task_id))
+        evidence[row.trial_id] = judged.findings
+    return left, evidence
+
+
+def _claim(task: Task, exploits: Exploits) -> Claim:
+    return Claim(mode=task.grading_mode, exploits=chosen_exploits(task, exploits), problems=old_copies(task))
 
 
 def _learned(trials: Sequence[Trial], left: Mapping[str, Left]) -> dict[str, Learned]:

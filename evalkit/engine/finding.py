@@ -1,16 +1,22 @@
 """Is a task fit to judge anybody by?
 
 The oracle passes twice alike, and doing nothing fails. Of a task with faults, the oracle recovers from each, and the
-careless solution fails with it. The oracle leaves nothing behind that is neither allowed nor noise. What cannot be
-scored, and a fault that did not fire, prove nothing.
+careless solution fails with it. The oracle leaves nothing behind that is neither allowed nor noise, and neither it nor
+doing nothing looks like tampering. Attacks fail and are found out where it is graded sealed, and its impossible twin is
+impossible. What cannot be scored, and a fault that did not fire, prove nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalkit.engine.effects.proof import Left, complaints
+from evalkit.engine.exploit_proof import ExploitProof, exploit_proofs
+from evalkit.engine.plan import TWIN
+from evalkit.engine.twin_proof import TwinProof, twin_proof
+from evalkit.grading.exploit import Exploit
+from evalkit.trajectory.finding import Finding as Evidence
 from evalkit.trajectory.trial import Trial
 
 ORACLE_TIMES = 2
@@ -39,6 +45,24 @@ class Finding:
     problems: tuple[str, ...]
     """Of the task and of its faults."""
     faults: tuple[FaultProof, ...] = ()
+    exploits: tuple[ExploitProof, ...] = ()
+    """What came of the attacks on it that were tried."""
+    twin: TwinProof | None = None
+    """None where it has none."""
+    remarks: tuple[str, ...] = ()
+    """What deserves a look, and makes it no less fit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What is known of a task before anybody has tried it."""
+
+    mode: str = "sealed"
+    """How it is graded."""
+    exploits: tuple[Exploit, ...] = ()
+    """Attacks that are tried on it."""
+    problems: tuple[str, ...] = ()
+    """What is wrong with its files."""
 
 
 def judge(
@@ -47,9 +71,12 @@ def judge(
     unfired: Mapping[str, str] | None = None,
     endless: Mapping[str, str] | None = None,
     left: Mapping[str, Left] | None = None,
+    *,
+    claims: Mapping[tuple[str, str], Claim] | None = None,
+    evidence: Mapping[str, Sequence[Evidence]] | None = None,
 ) -> tuple[Finding, ...]:
     """Compare what the scripted agents did on each (suite, task, variant); `unfired` says by trial why a fault did not
-    fire, `endless` why its end could not be told, `left` what it left behind.
+    fire, `endless` why its end could not be told, `left` what it left behind, `evidence` what looks like tampering.
     """
     variants: dict[tuple[str, str], dict[str, None]] = {}
     for suite, task, variant in planned:
@@ -66,18 +93,72 @@ def judge(
                 endless=endless or {},
             )
             for variant in of_task
-            if variant != "clean"
+            if variant not in {"clean", TWIN}
         )
-        findings.append(
-            _finding(
-                f"{suite}/{task}",
-                _of(clean, "scripted/oracle"),
-                _of(clean, "scripted/nop"),
-                (*_unclean(own, left or {}),),
-                faults,
-            )
+        claim, seen = (claims or {}).get((suite, task), Claim()), evidence or {}
+        finding = _finding(
+            f"{suite}/{task}",
+            _of(clean, "scripted/oracle"),
+            _of(clean, "scripted/nop"),
+            (*claim.problems, *_unclean(own, left or {}), *_accused(own, seen)),
+            faults,
         )
+        twins = [trial for trial in own if trial.variant == TWIN] if TWIN in of_task else None
+        findings.append(_attacked(finding, claim, seen, clean, twins))
     return tuple(findings)
+
+
+def _attacked(
+    finding: Finding,
+    claim: Claim,
+    evidence: Mapping[str, Sequence[Evidence]],
+    clean: Sequence[Trial],
+    twins: Sequence[Trial] | None,
+) -> Finding:
+    """The same, with what attacks and the twin have shown; no `twins`: the task has none.
+
+    Where doing nothing passes, so does every attack, and that is said once.
+    """
+    proofs = exploit_proofs(claim.exploits, clean, evidence, claim.mode)
+    on_twin = claim.exploits if claim.mode == "sealed" else ()
+    twin = None if twins is None else twin_proof(twins, exploit_proofs(on_twin, twins, evidence, claim.mode))
+    telling = () if finding.nop == "passed" else proofs
+    weak = () if claim.mode == "sealed" else (f"it is graded {claim.mode}, which attacks may pass",)
+    return replace(
+        finding,
+        exploits=proofs,
+        twin=twin,
+        problems=(
+            *finding.problems,
+            *(
+                f"attack {proof.exploit} ({proof.title}): {said}"
+                for proof in telling
+                for said in proof.problems
+            ),
+            *(f"twin: {said}" for said in (twin.problems if twin else ())),
+        ),
+        remarks=(
+            *weak,
+            *(
+                f"attack {proof.exploit} ({proof.title}): {said}"
+                for proof in proofs
+                for said in proof.remarks
+            ),
+        ),
+    )
+
+
+def _accused(trials: Sequence[Trial], evidence: Mapping[str, Sequence[Evidence]]) -> Iterator[str]:
+    """Honest agents that look like cheaters, each accusation once. On a twin nobody is honest who goes on."""
+    said: dict[str, None] = {}
+    honest = {"scripted/oracle": "the oracle", "scripted/nop": "doing nothing"}
+    for trial in trials:
+        if trial.variant != TWIN and trial.model in honest:
+            for one in evidence.get(trial.trial_id, ()):
+                said[f"{honest[trial.model]} looks like tampering ({one.code}, {one.level}): {one.what}"] = (
+                    None
+                )
+    yield from said
 
 
 def _of(trials: Sequence[Trial], model: str) -> list[Trial]:

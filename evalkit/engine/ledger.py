@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,12 +10,16 @@ from typing import Literal, TypeVar
 
 from evalkit.engine.boundary import Failure
 from evalkit.engine.effects.measuring import EffectsMeter
+from evalkit.engine.evidence.gathering import Evidence
 from evalkit.engine.faults.injector import Injector
 from evalkit.engine.loop import Outcome
 from evalkit.engine.plan import Planned
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.spending import Spending
+from evalkit.grading.delivered import Delivered
 from evalkit.grading.verdict import Verdict
+from evalkit.measures.honoured import honoured
+from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.step_totals import Totals, totals
 from evalkit.trajectory.trial import Status, StopReason, Trial
 
@@ -39,11 +43,18 @@ class Ledger:
     outcome: Outcome | None = None
     verdict: Verdict | None = None
     grader_digest: str | None = None
+    naive_passed: bool | None = None
+    delivered: list[Delivered] = field(default_factory=list[Delivered])
+    """What left the sandbox, stage by stage."""
+    deliverables: str | None = None
+    """sha256 of the artifact that lists it."""
     spending: Spending = field(default_factory=Spending)
     injector: Injector | None = None
     """What the trial's planned fault works through."""
     meter: EffectsMeter | None = None
     """What measures the trial's lasting changes; None where nothing does."""
+    evidence: Evidence | None = None
+    """What gathers evidence of tampering; None where nothing does."""
     failure: Failure | None = None
     cancelled: bool = False
 
@@ -65,6 +76,18 @@ class Ledger:
         taken = self.meter.attribution.taken_s()
         self.agent_s = max(0.0, (self.agent_s or 0.0) - taken)
         self.setup_s = (self.setup_s or 0.0) + taken
+
+    def conclude(self, effects: Sequence[Effect], *, twin: bool) -> None:
+        """Record what was found of tampering. `twin` says that the trial is one that nobody can pass honestly."""
+        if self.evidence is None:
+            return
+        ending = self.outcome.ending if self.outcome else None
+        self.evidence.conclude(
+            answer=ending.answer if ending else None,
+            effects=effects,
+            programs=self.meter.programs if self.meter else (),
+            twin=twin and self._status() == "passed",
+        )
 
     def trial(
         self, planned: Planned, *, run_id: str, sandbox: str | None, host: str, recorder: Recorder
@@ -90,6 +113,8 @@ class Ledger:
             depth=planned.depth,
             model=str(agent.model),
             thinking=agent.thinking.asked,
+            thinking_sent=self._thinking_sent(planned, recorder),
+            thinking_honoured=honoured(agent.thinking.level, recorder.thinks),
             tool_settings=agent.tool_settings.id,
             approvals=agent.approvals.id if agent.approvals else None,
             temperature=agent.sampling.temperature,
@@ -123,9 +148,17 @@ class Ledger:
             faults_fired=int(self.injector is not None and self.injector.fired),
             price_source=self.spending.price_source,
             raw_usage=self.spending.raw_usage,
+            naive_passed=self.naive_passed,
+            deliverables=self.deliverables,
             effects_measured=self.meter.measured if self.meter else None,
             **self._totals(recorder, counted=agent.model.route == "scripted"),
         )
+
+    def _thinking_sent(self, planned: Planned, recorder: Recorder) -> str | None:
+        """As found in the requests; a scripted agent is told directly."""
+        if planned.agent.model.route != "scripted":
+            return self.spending.thinking_sent
+        return planned.agent.thinking.level if recorder.thinks else None
 
     def _totals(self, recorder: Recorder, *, counted: bool) -> Totals:
         sums = totals(recorder.thinks, recorder.acts, counted=counted)

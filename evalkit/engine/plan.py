@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 from evalkit.engine.agent import Agent
@@ -21,11 +22,14 @@ from evalkit.tasks.faults import Fault
 from evalkit.tasks.settings import Settings
 from evalkit.tasks.suite import RunSettings, Suite
 from evalkit.tasks.task import Task
+from evalkit.tasks.twin import twin_of
 from evalkit.trajectory.canonical import canonical_json
 
 DEFAULT_STEP_LIMIT = 50
-Arms = Literal["both", "clean", "faulted"]
-"""Which variants of a task are planned: as it is, with each of its faults, or both."""
+TWIN = "twin"
+"""The variant of a task's impossible twin."""
+Arms = Literal["all", "clean", "faulted", "twin"]
+"""Which variants of a task are planned: as it is, with each of its faults, its impossible twin, or all of them."""
 
 
 class PlannedSuite(Protocol):
@@ -77,11 +81,20 @@ class Planned:
 
         Where it is not clean, the variant stands after the task: `fix-off-by-one.flaky-api.oracle.1.2b7f01aa`.
         """
-        row = [run_id, self.suite.name, self.task.id, self.variant, self.agent.id, self.epoch, self.attempt]
-        digest = hashlib.sha256(canonical_json(row).encode()).hexdigest()
-        agent = self.agent.id.rpartition("/")[2]
-        task = self.task.id if self.variant == "clean" else f"{self.task.id}.{self.variant}"
-        return f"{task}.{agent}.{self.epoch}.{digest[:8]}"
+        return trial_id_of(
+            run_id,
+            suite=self.suite.name,
+            task_id=self.task.id,
+            variant=self.variant,
+            agent=self.agent.id,
+            epoch=self.epoch,
+            attempt=self.attempt,
+        )
+
+    @property
+    def is_twin(self) -> bool:
+        """Whether it is an impossible twin of its task."""
+        return self.variant == TWIN
 
     @property
     def depth(self) -> Literal["own", "events"]:
@@ -121,22 +134,39 @@ class Asked:
     loop: str | None = None
     """None: our own on our tasks, a task's own solver on Inspect's."""
     faults: FaultChoice = field(default_factory=FaultChoice)
-    arms: Arms = "both"
+    arms: Arms = "all"
+    twins: bool = True
+    """Whether impossible twins are among them."""
+
+
+def trial_id_of(
+    run_id: str, *, suite: str, task_id: str, variant: str, agent: str, epoch: int, attempt: int
+) -> str:
+    """The id of an attempt at a planned row of a run; see `Planned.trial_id`."""
+    row = [run_id, suite, task_id, variant, agent, epoch, attempt]
+    digest = hashlib.sha256(canonical_json(row).encode()).hexdigest()
+    task = task_id if variant == "clean" else f"{task_id}.{variant}"
+    return f"{task}.{agent.rpartition('/')[2]}.{epoch}.{digest[:8]}"
 
 
 AnySuite = Suite | InspectSuite
 
 
 def tasks_of(plan: Iterable[Planned]) -> tuple[Task, ...]:
-    """Each of our own tasks of a plan once."""
-    return tuple({trial.task.path: trial.task for trial in plan if isinstance(trial, PlannedTrial)}.values())
+    """Each of our own tasks of a plan once, whatever the variant."""
+    found: dict[Path, Task] = {}
+    for trial in plan:
+        if isinstance(trial, PlannedTrial):
+            found.setdefault(trial.task.path, trial.task)
+    return tuple(found.values())
 
 
 def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked) -> tuple[Planned, ...]:
-    """Every task of every suite x variant x agent x epoch, in that order, epochs innermost, the clean variant first.
+    """Every task of every suite x variant x agent x epoch, in that order, epochs innermost, the clean variant first and
+    the impossible twin last.
 
-    Raises UsageError where nothing matches, or a task asks for what cannot be honoured. Only the faulted arms may be
-    none at all.
+    Raises UsageError where nothing matches, or a task asks for what cannot be honoured. Only faulted arms and twins
+    may be none at all.
     """
     trials: list[Planned] = []
     for suite in suites:
@@ -153,10 +183,9 @@ def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked)
             for fault in faults:
                 with asked.faults.blamed(fault):
                     check_fits(task, fault)
-            variants = _variants(faults, asked.arms)
             trials += [
-                PlannedTrial(suite, task, agent, epoch, limits, fault.id if fault else "clean", fault=fault)
-                for fault in variants
+                PlannedTrial(suite, of_task, agent, epoch, limits, variant, fault=fault)
+                for variant, of_task, fault in _variants(task, faults, asked)
                 for agent in agents
                 for epoch in range(1, epochs + 1)
             ]
@@ -167,7 +196,7 @@ def make_plan(suites: Sequence[AnySuite], agents: Sequence[Agent], asked: Asked)
             [trial.task.id for trial in trials if isinstance(trial, PlannedTrial)],
             [task.id for suite in suites if isinstance(suite, Suite) for task in suite.tasks],
         )
-    elif asked.arms != "faulted":
+    elif asked.arms in {"all", "clean"}:
         names = ", ".join(sorted({task.id for suite in suites for task in suite.tasks}))
         raise UsageError(
             f"no task matches '{asked.task}'",
@@ -198,10 +227,15 @@ def _samples(suite: InspectSuite, agents: Sequence[Agent], asked: Asked) -> list
     ]
 
 
-def _variants(faults: Sequence[Fault], arms: Arms) -> tuple[Fault | None, ...]:
-    """The fault of each variant; None for the clean one, which is the first."""
-    clean: tuple[None, ...] = () if arms == "faulted" else (None,)
-    return clean if arms == "clean" else (*clean, *faults)
+def _variants(task: Task, faults: Sequence[Fault], asked: Asked) -> Iterator[tuple[str, Task, Fault | None]]:
+    """What each variant is called, the task that it is, and what goes wrong in it."""
+    if asked.arms in {"all", "clean"}:
+        yield "clean", task, None
+    if asked.arms in {"all", "faulted"}:
+        for fault in faults:
+            yield fault.id, task, fault
+    if asked.arms in {"all", "twin"} and asked.twins and (twin := twin_of(task)) is not None:
+        yield TWIN, twin, None
 
 
 class _Named(Protocol):

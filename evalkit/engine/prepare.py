@@ -5,7 +5,6 @@ Nothing here imports Inspect or starts anything, so that a dry run and a mistake
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
+from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents, settle_thinking
 from evalkit.engine.approvals.policy_file import check_tools, load_approvals
+from evalkit.engine.attacks import check_attacks
 from evalkit.engine.capacity import refuse_oversized
 from evalkit.engine.faults.choice import NONE, FaultChoice, load_choice
 from evalkit.engine.faults.doubt import doubts
@@ -26,7 +26,7 @@ from evalkit.errors import UsageError
 from evalkit.grading.unsupported import remarks
 from evalkit.models.sampling import Sampling
 from evalkit.project import McpDefaults, Project, RunDefaults, find_project
-from evalkit.sandbox import KINDS, SandboxKind
+from evalkit.sandbox import SandboxKind, check_kind
 from evalkit.tasks.faults import STRUCK_TOOLS
 from evalkit.tasks.suite import load_suite
 
@@ -45,6 +45,8 @@ class RunFlags:
     suites: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     thinking: tuple[str, ...] = ()
+    thinking_nearest: bool | None = None
+    """Whether the nearest level will do where a model does not have the one asked for."""
     epochs: int | None = None
     sandbox: str | None = None
     out: Path | None = None
@@ -67,6 +69,8 @@ class RunFlags:
     """A fault plan's file, or `none`; None: the tasks' own faults."""
     effects: bool | None = None
     """Whether lasting changes are measured."""
+    twins: bool | None = None
+    """Whether impossible twins are run, too."""
     task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
     """What Inspect tasks are made with."""
 
@@ -102,6 +106,8 @@ class Prepared:
     """As given: which tasks (`task`, `limit`), and the files of `faults`, `tools` and `approvals`. None: not given."""
     effects: bool = True
     """Whether lasting changes are measured."""
+    twins: bool = True
+    """Whether impossible twins are run, too."""
 
     @property
     def cost_ceiling_usd(self) -> float | None:
@@ -127,7 +133,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         known = ", ".join(project.names("suites"))
         raise UsageError("no suite was named", hint=f"Try: evalkit run core. Known suites: {known}.")
     insisted = flags.sandbox or settings.sandbox
-    sandbox = _sandbox(insisted or "local")
+    sandbox = check_kind(insisted or "local")
     asked_kind = sandbox if insisted else None
     suites = _suites(project, names, flags.task_arguments, asked_kind)
     loop = flags.loop or settings.loop
@@ -148,9 +154,11 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         time_limit_s=flags.time_limit_s or settings.time_limit_s,
         loop=loop,
         faults=faults,
+        twins=_twins(flags, settings),
     )
     plan = make_plan(suites, agents, asked)
     _check_approvals(project, flags, settings, plan)
+    check_attacks(plan)
     refuse_oversized(tasks_of(plan), sandbox)
     return Prepared(
         suites=suites,
@@ -170,7 +178,12 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         sandbox_asked=asked_kind,
         chosen=_chosen(project, flags, settings, faults),
         effects=flags.effects if flags.effects is not None else settings.effects is not False,
+        twins=asked.twins,
     )
+
+
+def _twins(flags: RunFlags, settings: RunDefaults) -> bool:
+    return flags.twins if flags.twins is not None else settings.twins is not False
 
 
 def _refuse_remote(out: Path | None) -> None:
@@ -203,8 +216,8 @@ def _agents(project: Project, flags: RunFlags, settings: RunDefaults, own: OwnCo
         approvals=load_approvals(_approvals(project, flags, settings)),
     )
     check_models(agents)
-    _refuse_thinking(agents)
-    return agents
+    nearest = settings.thinking_nearest if flags.thinking_nearest is None else flags.thinking_nearest
+    return settle_thinking(agents, nearest=bool(nearest))
 
 
 def _approvals(project: Project, flags: RunFlags, settings: RunDefaults) -> Path | None:
@@ -277,14 +290,6 @@ def _host_warnings(own: OwnCode) -> tuple[str, ...]:
     return (f"{said}: {', '.join(names)}",) if names else ()
 
 
-def _sandbox(kind: str) -> SandboxKind:
-    if kind in KINDS:
-        return kind
-    near = difflib.get_close_matches(kind, KINDS, n=1, cutoff=0.4)
-    hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(KINDS)}."
-    raise UsageError(f"there is no sandbox called {kind!r}", hint=hint)
-
-
 def _runtime(project: Project, sandbox: SandboxKind) -> str | None:
     """A runtime is asked for so that agents are held in more firmly: where it cannot be had nothing runs."""
     runtime = project.settings.sandbox.runtime
@@ -311,10 +316,7 @@ def _refuse_doubles(suites: Sequence[PlannedSuite]) -> None:
 def _refuse_later(project: Project) -> None:
     """What evalkit.toml may say but this version cannot do is refused by name, never ignored."""
     run = project.settings.run
-    later = {
-        "run.executor": run.executor is not None,
-        "run.thinking_nearest": bool(run.thinking_nearest),
-    }
+    later = {"run.executor": run.executor is not None}
     named = [name for name, present in later.items() if present]
     if named:
         raise UsageError(
@@ -322,15 +324,6 @@ def _refuse_later(project: Project) -> None:
             where=str(project.path),
             hint="Take these keys out, or wait for the version that brings them.",
         )
-
-
-def _refuse_thinking(agents: Sequence[Agent]) -> None:
-    for agent in agents:
-        if agent.thinking.asked != "default":
-            raise UsageError(
-                f"{agent.model} cannot be given the thinking budget '{agent.thinking}'",
-                hint="This version sends no thinking budgets yet: --thinking default",
-            )
 
 
 def _faults(project: Project, flags: RunFlags, settings: RunDefaults) -> FaultChoice:

@@ -15,7 +15,7 @@ from evalkit.engine.faults.entry import planned_faults
 from evalkit.engine.inspect_suite import PREFIX, InspectSuite
 from evalkit.engine.limits import AgentLimits
 from evalkit.engine.own_code import OwnCode
-from evalkit.engine.plan import AnySuite, Planned, PlannedSample, PlannedTrial
+from evalkit.engine.plan import TWIN, AnySuite, Planned, PlannedSample, PlannedTrial
 from evalkit.engine.tool_settings import ToolSettings
 from evalkit.errors import NotComparable, Origin
 from evalkit.models.name import parse_model
@@ -23,6 +23,8 @@ from evalkit.models.sampling import Sampling
 from evalkit.models.thinking import Thinking
 from evalkit.sandbox import SandboxKind
 from evalkit.tasks.suite import load_suite
+from evalkit.tasks.task import Task
+from evalkit.tasks.twin import twin_of
 from evalkit.trajectory.manifest import AgentEntry, Json, PlannedRow, RunManifest, SuiteEntry
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
@@ -53,7 +55,7 @@ def remaining(run: Run) -> tuple[Planned, ...]:
             continue
         attempt = 1 if trial is None else trial.attempt + 1
         fault = faults.get((row.suite, row.task_id, row.variant))
-        if fault is None and row.variant != "clean":
+        if fault is None and row.variant not in {"clean", TWIN}:
             raise NotComparable(
                 f"the run does not say what its fault {row.variant!r} of {row.suite}/{row.task_id} does",
                 where="run.json",
@@ -68,7 +70,21 @@ def _planned(suite: AnySuite, row: PlannedRow, agent: Agent, limits: AgentLimits
     if isinstance(suite, InspectSuite):
         sample = next(task for task in suite.tasks if task.id == row.task_id)
         return PlannedSample(suite, sample, agent, row.epoch, limits, row.variant, attempt)
-    return PlannedTrial(suite, suite.task(row.task_id), agent, row.epoch, limits, row.variant, attempt)
+    task = suite.task(row.task_id)
+    if row.variant == TWIN:
+        task = _twin(task, row)
+    return PlannedTrial(suite, task, agent, row.epoch, limits, row.variant, attempt)
+
+
+def _twin(task: Task, row: PlannedRow) -> Task:
+    twin = twin_of(task)
+    if twin is None:
+        raise NotComparable(
+            f"{row.suite}/{row.task_id} has no impossible twin, and the run has one",
+            where="run.json",
+            hint="Its `planned` was changed; start a new run.",
+        )
+    return twin
 
 
 def _row(trial: Trial) -> tuple[str, str, str, int, str]:
@@ -106,10 +122,10 @@ def _agent(entry: AgentEntry) -> Agent:
     agent = Agent(
         model=parse_model(str(settings["model"])),
         loop=str(settings["loop"]),
-        thinking=Thinking(str(settings["thinking"])),
+        thinking=Thinking(str(settings["thinking"]), _text(settings.get("thinking_taken"))),
         tool_settings=ToolSettings.model_validate(settings["tool_settings"]),
         sampling=_sampling(settings),
-        base_url=None if settings.get("base_url") is None else str(settings["base_url"]),
+        base_url=_text(settings.get("base_url")),
         own=_own_code(entry),
         approvals=_approvals(settings),
     )
@@ -120,6 +136,10 @@ def _agent(entry: AgentEntry) -> Agent:
             "new run.",
         )
     return agent
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _sampling(settings: Mapping[str, object]) -> Sampling:

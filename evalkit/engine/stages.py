@@ -17,9 +17,11 @@ from inspect_ai.tool import Tool
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.approvals.guard import guarded
+from evalkit.engine.attacks import attacks
 from evalkit.engine.attempts import model_config
 from evalkit.engine.faults.own_tools import through
 from evalkit.engine.faults.site import Site
+from evalkit.engine.keeping import ask_naive, keep_taken
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.loop import LoopInput, Outcome
 from evalkit.engine.loops import run_loop
@@ -33,6 +35,7 @@ from evalkit.grading.grader import Grading, grade, tests_digest
 from evalkit.grading.in_place import as_the_agent_left_it
 from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
+from evalkit.grading.unchanged import before_the_agent, stayed_as_it_was, with_unchanged
 from evalkit.grading.verdict import Verdict
 from evalkit.models.personas.persona import Move, Persona, Script
 from evalkit.models.reply import Reply, Turn
@@ -40,6 +43,7 @@ from evalkit.models.scripted import find_persona
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.tasks.solution import load_beside, load_solution
 from evalkit.tasks.stage import Stage
+from evalkit.tasks.task import Task
 from evalkit.trajectory.canonical import canonical_json
 
 _SPENT = frozenset({"step_limit", "token_limit", "cost_limit"})
@@ -59,6 +63,8 @@ class TrialParts:
     """Who is asked where approvals say so."""
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
     """What was said in the stages before, where the agent remembers it."""
+    at_start: str | None = None
+    """Of a stage with a file that must stay as it is: what it is before the agent."""
 
     @property
     def persona(self) -> Persona | None:
@@ -85,6 +91,8 @@ async def run_stages(given: TrialParts) -> None:
         try:
             with ledger.clock("setup_s"):
                 await _set_up(given, stage)
+                if ledger.evidence is not None:
+                    await ledger.evidence.begin()
                 if ledger.meter is not None:
                     await ledger.meter.begin()
         except TaskError as error:
@@ -113,6 +121,7 @@ async def _set_up(given: TrialParts, stage: Stage) -> None:
     persona = given.persona
     played = persona is not None and persona.needs_solution
     await prepare_stage(given.planned.task, stage, given.sandbox, with_solution=played)
+    given.at_start = await before_the_agent(given.planned.task, stage, given.sandbox)
 
 
 async def _work(given: TrialParts, stage: Stage) -> Outcome:
@@ -121,7 +130,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
     if task.settings.conversation == "fresh":
         given.messages = []
     if given.persona is not None:
-        current_script.set(_script(given.persona, stage, len(given.messages)))
+        current_script.set(_script(given.persona, task, stage, len(given.messages)))
     seconds = _seconds(given, stage)
     clock = AgentClock(seconds)
     if given.ledger.meter is not None:
@@ -142,7 +151,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         sandbox=given.sandbox,
         recorder=recorder,
         limits=given.planned.limits,
-        config=model_config(agent.sampling),
+        config=model_config(agent),
         clock=clock,
         spending=given.ledger.spending,
         messages=given.messages,
@@ -193,8 +202,10 @@ class _Later:
         return self.script.reply(conversation[self.begin :])
 
 
-def _script(persona: Persona, stage: Stage, begin: int) -> Script:
+def _script(persona: Persona, task: Task, stage: Stage, begin: int) -> Script:
     moves: tuple[Move, ...] = load_solution(stage, persona.solutions) if persona.needs_solution else ()
+    if persona.attack is not None:
+        moves = attacks(task, persona.attack)
     if persona.beside is not None:
         moves += load_beside(stage, persona.beside) or persona.without
     script = persona.make(moves)
@@ -232,19 +243,30 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     )
     for path, reason in taken.refused.items():
         recorder.event("error", canonical_json({"not_delivered": path, "reason": reason}))
+    if (evidence := given.ledger.evidence) is not None:
+        await evidence.look(meter.changes if meter else (), taken.deliverables, given.grading.store)
     ending = given.ledger.outcome.ending if given.ledger.outcome else None
+    answer = ending.answer if ending else None
+    keep_taken(stage, taken, answer, given.ledger, given.grading.store)
+    stayed = await stayed_as_it_was(stage, sandbox, given.at_start)
     verdict = await grade(
         task,
         stage,
         sandbox,
         taken.deliverables,
         given.grading,
-        answer=ending.answer if ending else None,
+        answer=answer,
         goes_on=goes_on,
     )
+    for finding in verdict.evidence:
+        recorder.event("tampering", finding.to_json())
+    if not goes_on:
+        given.ledger.naive_passed = await ask_naive(task, stage, sandbox, recorder, rest=lambda: _rest(given))
     if goes_on and mode != "sealed":
         await clear_traces(task, sandbox)
-    return _Judged(verdict, halted or taken.halted)
+    return _Judged(
+        verdict if stayed is None else with_unchanged(verdict, stayed=stayed), halted or taken.halted
+    )
 
 
 def _ended(given: TrialParts, stage: Stage, verdict: Verdict) -> str | None:

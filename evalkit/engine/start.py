@@ -26,6 +26,7 @@ from evalkit.engine.recorder import now
 from evalkit.engine.resume import remaining
 from evalkit.engine.run import RunResult, host_class, open_model, run_plan
 from evalkit.sandbox import SandboxKind, check_sandbox
+from evalkit.tasks.digest import part_digests
 from evalkit.trajectory.manifest import AgentEntry, Json, PlannedRow, RunManifest, SuiteEntry
 from evalkit.trajectory.reader import load
 from evalkit.trajectory.spent import read_spent
@@ -163,7 +164,7 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             }
             for trial in prepared.plan
         },
-        tasks={f"{trial.suite.name}/{trial.task.id}": _declared(trial) for trial in prepared.plan},
+        tasks=_tasks(prepared.plan),
         faults=fault_entries(prepared.plan),
         policy=_policy(prepared.agents),
         settings={
@@ -177,6 +178,7 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             "sandbox_asked": prepared.sandbox_asked,
             "chosen": prepared.chosen,
             "effects": prepared.effects,
+            "twins": prepared.twins,
         },
         versions=_versions(prepared.sandbox),
         host_class=host_class(),
@@ -200,6 +202,24 @@ def _policy(agents: Sequence[Agent]) -> Mapping[str, Json]:
     return {
         "approvals": None if approvals is None else {"id": approvals.id, **approvals.parts},
         "tool_settings": agents[0].tool_settings.parts,
+    }
+
+
+def _tasks(plan: Sequence[Planned]) -> dict[str, Json]:
+    """What is known of each task beside its rows, with its parts' digests, by which `regrade` says what has changed,
+    and its working directory, below which its own files lie.
+    """
+    parts = {task.path: part_digests(task.path) for task in tasks_of(plan)}
+    return {
+        f"{trial.suite.name}/{trial.task.id}": {
+            **_declared(trial),
+            **(
+                {"parts": parts[trial.task.path], "workdir": trial.task.workdir}
+                if isinstance(trial, PlannedTrial)
+                else {}
+            ),
+        }
+        for trial in plan
     }
 
 

@@ -20,7 +20,10 @@ from evalkit.engine.cost_limits import CostLimits
 from evalkit.engine.effects.attribution import Attribution
 from evalkit.engine.effects.measuring import EffectsMeter
 from evalkit.engine.effects.scope import scope_of
+from evalkit.engine.evidence.gathering import Evidence
+from evalkit.engine.evidence.honeypot import honeypots_of
 from evalkit.engine.faults.injector import Injector
+from evalkit.engine.inspect_thinking import wire_through_inspect
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.paid_call import current_money
 from evalkit.engine.plan import Planned, PlannedTrial
@@ -97,6 +100,7 @@ async def conduct(
         current_money.set(context.costs.of_trial())
         if planned.agent.model.route == "inspect":
             ledger.spending.price = find_price(planned.agent.model.name)
+            ledger.spending.wire = wire_through_inspect(planned.agent.model, planned.agent.thinking.level)
         try:
             await phases(recorder, ledger)
         except anyio.get_cancelled_exc_class():
@@ -113,6 +117,7 @@ async def conduct(
                 recorder.event("fault", ending)
             trial_id = planned.trial_id(context.run_id)
             effects = ledger.meter.effects(trial_id) if ledger.meter is not None else ()
+            ledger.conclude(effects, twin=planned.is_twin)
             trial = ledger.trial(
                 planned,
                 run_id=context.run_id,
@@ -182,6 +187,7 @@ async def _phases(
 ) -> None:
     task = planned.task
     await start_sandbox(sandbox, recorder, ledger)
+    ledger.evidence = Evidence(honeypots_of(task), sandbox, recorder)
     if context.effects:
         ledger.meter = await _meter(planned, sandbox, context, recorder)
     with ledger.clock("setup_s"):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from evalkit.gate.zero_tolerance import Evidence, FindEvidence
 from evalkit.trajectory.reader import Run
 
-_COLUMNS = ["trial_id", "scorer", "metric", "reason", "evidence"]
+_COLUMNS = ["trial_id", "scorer", "metric", "label", "reason", "evidence"]
 
 
 def evidence_in(run: Run) -> FindEvidence:
@@ -23,7 +23,9 @@ def evidence_in(run: Run) -> FindEvidence:
         for group in run.scores.iter_groups(_COLUMNS):
             for row in group.to_pylist():
                 if row["trial_id"] in wanted and (row["scorer"], row["metric"]) == (scorer, metric):
-                    found[row["trial_id"]] = Evidence(tuple(row["evidence"] or ()), row["reason"])
+                    found[row["trial_id"]] = Evidence(
+                        tuple(row["evidence"] or ()), row["reason"], row["label"]
+                    )
         return found
 
     return find

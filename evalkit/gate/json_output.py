@@ -9,7 +9,8 @@ One JSON object with these keys; unknown is null, and keys are only ever added.
 - `policy`: the rules as they were given: `source`, `metrics`, `zero_tolerance`, `min_tasks`, `max_unscored`, `suite`,
   `require`, `known_failing`
 - `agents`: of each `candidate` and `baseline` (ids), `outcome`, `changes`, `metrics`, `zero_tolerance`, `required`,
-  `tasks`
+  `tasks`, `findings` (all evidence of tampering: `trial_id`, `task`, `code`, `level`, `what`, `steps`, `in_force`,
+  `resource`, `source`)
 - `problems` (`what`, `hint`): why nothing can be compared; `warnings`
 
 Differences are candidate - baseline in the metric's `unit`; under a `max_ratio` rule they are relative changes.
@@ -28,6 +29,7 @@ from evalkit.gate.verdict import (
     RequiredVerdict,
     SideFacts,
     TaskOutcome,
+    TrialFinding,
     Verdict,
     ZeroVerdict,
 )
@@ -108,6 +110,22 @@ def _agent(own: AgentVerdict) -> dict[str, Any]:
         "zero_tolerance": [_zero(zero) for zero in own.zero],
         "required": [_required(one) for one in own.required],
         "tasks": [_task(task) for task in own.tasks],
+        "findings": [_finding(one) for one in own.findings],
+    }
+
+
+def _finding(own: TrialFinding) -> dict[str, Any]:
+    finding = own.finding
+    return {
+        "trial_id": own.trial_id,
+        "task": own.task,
+        "code": finding.code,
+        "level": finding.level,
+        "what": finding.what,
+        "steps": list(finding.steps),
+        "in_force": finding.in_force,
+        "resource": finding.resource,
+        "source": finding.source,
     }
 
 
@@ -146,6 +164,7 @@ def _zero(own: ZeroVerdict) -> dict[str, Any]:
                 "value": event.value,
                 "steps": list(event.steps),
                 "reason": event.reason,
+                "codes": list(event.codes),
             }
             for event in own.events
         ],

@@ -34,6 +34,7 @@ from evalkit.gate.verdict import (
     Outcome,
     Problem,
     SideFacts,
+    TrialFinding,
     Verdict,
     ZeroVerdict,
     worst,
@@ -56,6 +57,8 @@ class Case:
     declared: Declared
     """Metrics by scorer, of all scorers that are found here."""
     find_evidence: FindEvidence
+    findings: tuple[TrialFinding, ...] = ()
+    """All evidence of tampering that the candidate holds."""
     mapped: Mapping[str, str] = field(default_factory=dict[str, str])
     """Which agent of the candidate is which of the baseline, where their ids differ."""
 
@@ -266,6 +269,7 @@ def _agent(
         metrics=metrics,
         zero=tuple(_zero(case, pair, scorers)),
         required=tuple(required(own, case.policy)),
+        findings=tuple(one for one in case.findings if one.agent == pair.candidate),
     )
 
 

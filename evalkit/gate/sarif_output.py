@@ -1,37 +1,46 @@
 """How is evidence of what is not tolerated told to code scanning?
 
-As SARIF 2.1.0, one result for each event of a zero-tolerance rule that names the steps it rests on. A result lies at
-its task, and its message names trial and steps. Without such events the log is valid and empty.
+As SARIF 2.1.0, one result for each finding of tampering, an error where it is confirmed and a warning where it is only
+suspected, and one for each other event of a zero-tolerance rule that names the steps it rests on. A finding lies at the
+file of the task that it was done to, where there is one; all others lie at their task. Messages name trial and steps.
+Without such events the log is valid and empty.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
 from evalkit.gate.hostile_text import one_line, shown
 from evalkit.gate.policy import ZeroRule
+from evalkit.gate.sarif_findings import code_descriptor, finding_results
+from evalkit.gate.sarif_text import fingerprint, plain, task_uri
 from evalkit.gate.verdict import AgentVerdict, Verdict, ZeroEvent, ZeroVerdict
+from evalkit.trajectory.finding import CODES
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _MOST_RESULTS = 5000
 """Code scanning takes no more of a run."""
 _STEPS = 20
+_TAMPERED = "tamper_confirmed"
 
 
 def as_sarif(verdict: Verdict) -> str:
     """The log as text: the same bytes for the same verdict, only ASCII in them."""
     rules = sorted({_rule_id(rule): rule for rule in verdict.policy.zero_tolerance}.items())
+    codes = {one.finding.code for own in verdict.agents for one in own.findings}
+    kinds = [code_descriptor(code) for code in CODES if code in codes]
     run = {
         "tool": {
-            "driver": {"name": "evalkit gate", "rules": [_descriptor(name, rule) for name, rule in rules]}
+            "driver": {
+                "name": "evalkit gate",
+                "rules": [*(_descriptor(name, rule) for name, rule in rules), *kinds],
+            }
         },
         "columnKind": "unicodeCodePoints",
-        "results": list(_results(verdict))[:_MOST_RESULTS],
+        "results": [*finding_results(verdict), *_results(verdict)][:_MOST_RESULTS],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
@@ -55,22 +64,23 @@ def _descriptor(name: str, rule: ZeroRule) -> dict[str, Any]:
 def _results(verdict: Verdict) -> Iterator[dict[str, Any]]:
     seen: Counter[tuple[str, ...]] = Counter()
     for own in verdict.agents:
+        told = {one.trial_id for one in own.findings if one.finding.level == "confirmed"}
         for zero in own.zero:
             for event in zero.events:
-                if event.steps:
+                if event.steps and not (zero.rule.name == _TAMPERED and event.trial_id in told):
                     key = (zero.rule.name, own.candidate, event.task)
                     seen[key] += 1
-                    yield _result(own, zero, event, _fingerprint(*key, str(seen[key])))
+                    yield _result(own, zero, event, fingerprint(*key, str(seen[key])))
 
 
-def _result(own: AgentVerdict, zero: ZeroVerdict, event: ZeroEvent, fingerprint: str) -> dict[str, Any]:
+def _result(own: AgentVerdict, zero: ZeroVerdict, event: ZeroEvent, mark: str) -> dict[str, Any]:
     steps = ", ".join(map(str, event.steps[:_STEPS])) + (", ..." if len(event.steps) > _STEPS else "")
     told = f"{zero.rule.name} in trial {shown(event.trial_id)} of {shown(own.candidate)}, step {steps}"
     reason = f": {shown(event.reason, 1000)}" if event.reason else ""
     return {
         "ruleId": _rule_id(zero.rule),
         "level": "error" if zero.outcome == "regressed" else "note",
-        "message": {"text": _plain(f"{one_line(told)}{reason}")},
+        "message": {"text": plain(f"{one_line(told)}{reason}")},
         "locations": [
             {
                 "physicalLocation": {
@@ -84,23 +94,5 @@ def _result(own: AgentVerdict, zero: ZeroVerdict, event: ZeroEvent, fingerprint:
                 ],
             }
         ],
-        "partialFingerprints": {"evalkitEvent/v1": fingerprint},
+        "partialFingerprints": {"evalkitEvent/v1": mark},
     }
-
-
-def task_uri(task: str) -> str:
-    """`suite/task` as a relative reference that leads nowhere above; a variant is no part of it."""
-    name, bracket, _ = task.rpartition(" [")
-    path = name if bracket and task.endswith("]") else task
-    segments = [quote(one_line(segment), safe="") for segment in path.split("/") if segment]
-    return "/".join("_" * len(segment) if set(segment) == {"."} else segment for segment in segments) or "_"
-
-
-def _plain(text: str) -> str:
-    """Brackets would make links in a message, and braces places for arguments (SARIF 2.1.0, 3.11.5 and 3.11.6)."""
-    text = text.replace("\\", "\\\\").replace("{", "{{").replace("}", "}}")
-    return text.replace("[", "\\[").replace("]", "\\]")
-
-
-def _fingerprint(*parts: str) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

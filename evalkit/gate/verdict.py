@@ -12,6 +12,7 @@ from typing import Literal
 from evalkit.errors import CheckFailed, Inconclusive, NotComparable
 from evalkit.gate.policy import GatePolicy, MetricRule, ZeroRule
 from evalkit.scoring.agent_settings import Change
+from evalkit.trajectory.finding import Finding
 
 Outcome = Literal["information", "pass", "inconclusive", "regressed", "not comparable"]
 ORDER: tuple[Outcome, ...] = ("information", "pass", "inconclusive", "regressed", "not comparable")
@@ -123,6 +124,8 @@ class ZeroEvent:
     steps: tuple[int, ...]
     """Where the evidence is."""
     reason: str | None
+    codes: tuple[str, ...] = ()
+    """Of tampering, which kinds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +143,18 @@ class ZeroVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrialFinding:
+    """A piece of evidence that a trial was tampered with."""
+
+    trial_id: str
+    agent: str
+    task: str
+    finding: Finding
+    file: str | None = None
+    """What it was done to, relative to the task's working directory; None for what does not lie there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentVerdict:
     """One agent of the candidate, beside its like in the baseline."""
 
@@ -151,6 +166,8 @@ class AgentVerdict:
     metrics: tuple[MetricVerdict, ...] = ()
     zero: tuple[ZeroVerdict, ...] = ()
     required: tuple[RequiredVerdict, ...] = ()
+    findings: tuple[TrialFinding, ...] = ()
+    """All evidence of tampering, confirmed or only suspected; what of it decides is among `zero`."""
 
     @property
     def outcome(self) -> Outcome:

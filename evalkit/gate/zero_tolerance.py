@@ -18,9 +18,9 @@ from evalkit.gate.policy import ZeroRule
 from evalkit.gate.side import Side
 from evalkit.gate.verdict import ZeroEvent, ZeroVerdict
 from evalkit.scoring.scored_trials import Column
+from evalkit.stats.no_event import upper_share
 from evalkit.tomlfile import nearest
-
-_SHARE = 0.05
+from evalkit.trajectory.finding import CODES
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Evidence:
 
     steps: tuple[int, ...]
     reason: str | None
+    label: str | None = None
 
 
 class FindEvidence(Protocol):
@@ -85,7 +86,7 @@ def zero_verdict(rule: ZeroRule, scorer: str, candidate: Side, agent: str, find:
     if unknown or not known:
         told = f"{what} is not known of {unknown or 'any'} of {len(scored)} scored trials"
         return ZeroVerdict(rule=rule, outcome="not comparable", reason=told, n=len(tasks), events=events)
-    upper = 1 - _SHARE ** (1 / len(tasks)) if not struck else None
+    upper = upper_share(len(tasks)) if not struck else None
     told = f"{what} in {len(struck) or 'no'} trial{'s' if len(struck) != 1 else ''} of {len(tasks)} tasks"
     if upper is not None:
         told += f"; up to {100 * upper:.2g} % of further tasks may have it"
@@ -107,6 +108,7 @@ def _events(
                 value=float(column.values[place]),
                 steps=own.steps,
                 reason=own.reason,
+                codes=tuple(code for code in (own.label or "").split() if code in CODES),
             )
         )
     return tuple(found)

@@ -18,6 +18,8 @@ LOGS = "/logs"
 TESTS = "/tests"
 SOLUTION = "/solution"
 VERIFIER = f"{LOGS}/verifier"
+SCRATCH = ("/tmp", "/run", LOGS)  # noqa: S108  -- paths inside the sandbox
+"""Where a sealed grader may write."""
 
 
 def agent_environment(task: Task, *, with_solution: bool = False) -> Environment:
@@ -58,7 +60,18 @@ def grader_environment(task: Task, stage: Stage) -> Environment:
             for path, file in verifier.test_files.items()
         ),
         private=(LOGS, TESTS),
+        sealed=SCRATCH if is_sealed_off(task, stage) else (),
     )
+
+
+def is_sealed_off(task: Task, stage: Stage) -> bool:
+    """Whether the grader's fresh sandbox is read-only but for a scratch folder, with nothing of the set-up running.
+
+    Only where the task itself declares the mode and its grader has no machine of its own: Harbor's graders may write
+    anywhere.
+    """
+    grading = task.settings.grading
+    return grading is not None and grading.mode == "sealed" and stage.verifier.machine is None
 
 
 def grader_recipe(task: Task, stage: Stage) -> tuple[Recipe, Path]:
@@ -110,6 +123,7 @@ def _environment(
     network: bool,
     extra: tuple[Placement, ...],
     private: tuple[str, ...],
+    sealed: tuple[str, ...] = (),
 ) -> Environment:
     table, recipe = machine.table, machine.recipe
     copies = tuple(Placement(copy.source, copy.target) for copy in recipe.copies)
@@ -125,6 +139,7 @@ def _environment(
         build_timeout_s=table.build_timeout_sec,
         imitation=Imitation(recipe.workdir, recipe.env, recipe.user, copies),
         private=private + tuple(recipe.folders) + _delivered_tops(task),
+        sealed=sealed,
     )
 
 

@@ -11,12 +11,20 @@ import contextlib
 import hashlib
 import secrets
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
 from evalkit.errors import GraderError, SandboxError
-from evalkit.grading.environment import TESTS, VERIFIER, grader_environment, grader_recipe, image_user
+from evalkit.grading.bringing import bring_tests
+from evalkit.grading.environment import (
+    TESTS,
+    VERIFIER,
+    grader_environment,
+    grader_recipe,
+    image_user,
+    is_sealed_off,
+)
 from evalkit.grading.healthcheck import until_healthy
 from evalkit.grading.in_place import as_the_agent_left_it
 from evalkit.grading.setup import set_up
@@ -31,6 +39,8 @@ from evalkit.trajectory.artifacts import ArtifactStore
 CHANNEL = "/run/evalkit"
 NONCE = f"{CHANNEL}/nonce"
 ANSWER = "/logs/agent/answer.txt"
+TIMEOUT = "EVALKIT_VERIFIER_TIMEOUT"
+"""The variable that tells a grader its seconds, so that code which it runs cannot use them up."""
 _TEST = f"( nonce=$(cat {NONCE}); rm -f {NONCE}; printf '%s\\n' \"$nonce\" ) | {TESTS}/test.sh"
 """The file is gone before the nonce can be read from the pipe, and the pipe is empty when it has been read."""
 
@@ -66,14 +76,23 @@ async def grade(
     if stage.verifier.script is None:
         raise GraderError("the task has no grader", where=str(stage.path / "tests" / "test.sh"))
     if stage.verifier.mode == "sealed":
-        async with _fresh(task, stage, grading) as fresh:
-            await fresh.place(deliverables, grading.store)
-            return await _run_tests(task, stage, fresh, answer, user=None)
+        return await grade_delivered(task, stage, deliverables, grading, answer=answer)
     user = stage.verifier.user or image_user(task)
     alive = goes_on and stage.verifier.mode == "shared"
     async with as_the_agent_left_it(sandbox):
-        await _bring_tests(stage, sandbox)
+        await bring_tests(stage, sandbox)
         return await _run_tests(task, stage, sandbox, answer, user=user, alive=alive)
+
+
+async def grade_delivered(
+    task: Task, stage: Stage, deliverables: tuple[Deliverable, ...], grading: Grading, *, answer: str | None
+) -> Verdict:
+    """Run the stage's grader on deliverables in a fresh sandbox, as in `sealed` mode. Raises as `grade` does."""
+    if stage.verifier.script is None:
+        raise GraderError("the task has no grader", where=str(stage.path / "tests" / "test.sh"))
+    async with _fresh(task, stage, grading) as fresh:
+        await _place(task, stage, deliverables, fresh, grading.store)
+        return await _run_tests(task, stage, fresh, answer, user=None)
 
 
 def tests_digest(task: Task) -> str:
@@ -102,12 +121,15 @@ async def _fresh(task: Task, stage: Stage, grading: Grading) -> AsyncGenerator[S
             await fresh.stop()
 
 
-async def _bring_tests(stage: Stage, sandbox: Sandbox) -> None:
-    """Replace whatever the agent left at /tests by the real tests."""
-    await sandbox.clear_folder(TESTS)
-    for name, path in stage.verifier.test_files.items():
-        executable = bool(path.stat().st_mode & 0o100) or name == "test.sh"
-        await sandbox.write_file(f"{TESTS}/{name}", path.read_bytes(), executable=executable)
+async def _place(
+    task: Task, stage: Stage, deliverables: tuple[Deliverable, ...], fresh: Sandbox, store: ArtifactStore
+) -> None:
+    """Put in what was delivered. Where the task asks for a sealed grader, nobody but its owner may write to it."""
+    if is_sealed_off(task, stage):
+        await fresh.place([replace(one, mode=one.mode & 0o755) for one in deliverables], store)
+        await fresh.halt()
+    else:
+        await fresh.place(deliverables, store)
 
 
 async def _run_tests(
@@ -124,7 +146,8 @@ async def _run_tests(
         await _open_to_all(sandbox, VERIFIER, CHANNEL)
     # Where the agent removed the working directory, that is for the tests to see.
     cwd = "/" if await sandbox.workspace_digest() == MISSING else None
-    result = await sandbox.exec(_TEST, cwd=cwd, env=verifier.env, user=user, timeout_s=verifier.timeout_s)
+    env = {TIMEOUT: f"{verifier.timeout_s:g}", **verifier.env}
+    result = await sandbox.exec(_TEST, cwd=cwd, env=env, user=user, timeout_s=verifier.timeout_s)
     if result.timed_out:
         raise GraderError(
             f"the grader did not end within {verifier.timeout_s:g} s{_tail(result)}",

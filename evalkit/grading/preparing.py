@@ -22,10 +22,10 @@ async def prepare_stage(task: Task, stage: Stage, sandbox: Sandbox, *, with_solu
     `with_solution` brings its solution/ too, for personas that play it. Raises TaskError where the files do not fit
     what stands there, setup.sh fails, or the healthcheck does.
     """
-    if not task.is_staged:
-        return
     files = stage.workdir_files
     await _bring(files, sandbox, "")
+    if not task.is_staged:
+        return
     if with_solution:
         await sandbox.clear_folder(SOLUTION)
         await _bring(_below(stage.solution_dir), sandbox, f"{SOLUTION}/")

@@ -18,12 +18,15 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import cast, get_args
 
 from evalkit.errors import GraderError
+from evalkit.trajectory.finding import CODES, Code, Finding, Level
 
 FILES = ("verdict.json", "reward.json", "reward.txt", "ctrf.json")
 MAX_BYTES = 4 * 1024 * 1024
+MAX_EVIDENCE = 100
+MAX_WHAT = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class Verdict:
     rewards: Mapping[str, float]
     checks: Mapping[str, bool] | None
     passed: bool
+    evidence: tuple[Finding, ...] = ()
+    """What a grader that signed found of tampering."""
 
 
 def read_verdict(
@@ -45,8 +50,10 @@ def read_verdict(
     unexpected check is an error.
     """
     word = _signed(files.get("verdict.json"), nonce)
+    evidence: tuple[Finding, ...] = ()
     if word is not None:
         reward, rewards, checks = _read_word(word)
+        evidence = _evidence(word.get("evidence"))
     elif signs:
         raise GraderError(
             "the grader did not sign a verdict: there is no verdict.json with the nonce of this grading",
@@ -59,7 +66,7 @@ def read_verdict(
     if wanted:
         checks = _against_expected(checks, wanted)
     passed = reward >= pass_reward and (not wanted or all((checks or {}).values()))
-    return Verdict(reward=reward, rewards=rewards, checks=checks, passed=passed)
+    return Verdict(reward=reward, rewards=rewards, checks=checks, passed=passed, evidence=evidence)
 
 
 def _signed(data: bytes | None, nonce: str) -> dict[str, object] | None:
@@ -88,6 +95,27 @@ def _read_word(
             raise GraderError(f"verdict.json: check '{name}' is neither true nor false")
         checks[name] = value
     return reward, {"reward": reward}, checks
+
+
+def _evidence(raw: object) -> tuple[Finding, ...]:
+    if raw is None:
+        return ()
+    if not isinstance(raw, list):
+        raise GraderError("verdict.json: evidence is no list")
+    entries = cast("list[object]", raw)
+    if len(entries) > MAX_EVIDENCE:
+        raise GraderError(f"verdict.json: evidence has {len(entries)} entries, more than {MAX_EVIDENCE}")
+    return tuple(_finding(entry, f"verdict.json: evidence {at}") for at, entry in enumerate(entries))
+
+
+def _finding(entry: object, name: str) -> Finding:
+    told = cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
+    code, level, what = (told.get(key) for key in ("code", "level", "what"))
+    if not (isinstance(code, str) and isinstance(level, str) and isinstance(what, str) and what.strip()):
+        raise GraderError(f"{name} has no code, level and sentence")
+    if code not in CODES or code == "twin" or level not in get_args(Level):
+        raise GraderError(f"{name} has an unknown code or level: {code[:40]!r}, {level[:40]!r}")
+    return Finding(code=cast("Code", code), level=cast("Level", level), what=what[:MAX_WHAT], source="grader")
 
 
 def _harbor_reward(files: Mapping[str, bytes]) -> tuple[float, Mapping[str, float]]:

@@ -10,6 +10,7 @@ import difflib
 
 from evalkit.errors import UsageError
 from evalkit.models.personas.believer import BELIEVER
+from evalkit.models.personas.cheater import CHEATER, cheater
 from evalkit.models.personas.hint_needer import HINT_NEEDER
 from evalkit.models.personas.litterer import LITTERER
 from evalkit.models.personas.naive import NAIVE
@@ -36,16 +37,27 @@ PERSONAS: tuple[Persona, ...] = (
     TRESPASSER,
     VANDAL,
     LITTERER,
+    CHEATER,
 )
 
 
 def find_persona(name: str) -> Persona:
-    """The persona with this name. Raises UsageError with the nearest one for a name that is not known."""
+    """The persona with this name; `cheater:NAME` is the cheater with one attack.
+
+    Raises UsageError with the nearest one for a name that is not known. Whether the attack exists is known only where
+    the tasks are.
+    """
     for persona in PERSONAS:
         if persona.name == name:
             return persona
+    begin, _, attack = name.partition(":")
+    if begin == CHEATER.name and attack:
+        return cheater(attack)
     names = [persona.name for persona in PERSONAS]
-    near = difflib.get_close_matches(name, names, n=1)
-    guess = f"Did you mean scripted/{near[0]}? " if near else ""
+    near = difflib.get_close_matches(begin, names, n=1)
+    tail = f":{attack}" if attack and near == [CHEATER.name] else ""
+    guess = f"Did you mean scripted/{near[0]}{tail}? " if near else ""
     known = ", ".join(f"scripted/{known}" for known in names)
-    raise UsageError(f"there is no scripted agent '{name}'", hint=f"{guess}Known: {known}.")
+    raise UsageError(
+        f"there is no scripted agent '{name}'", hint=f"{guess}Known: {known}, scripted/cheater:ATTACK."
+    )

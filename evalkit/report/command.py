@@ -104,6 +104,8 @@ def _of_run(manifest: RunManifest) -> Iterator[str]:
     yield from _options(_OF_THE_RUN, settings)
     if settings.get("effects") is False:
         yield "--no-effects"
+    if settings.get("twins") is False:
+        yield "--no-twins"
 
 
 def _options(options: Sequence[tuple[str, str]], settings: Mapping[str, Json]) -> Iterator[str]:

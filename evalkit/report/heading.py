@@ -18,6 +18,7 @@ from evalkit.scoring.summary import Cell, Summary
 
 _FIRST: tuple[tuple[str, Arm], ...] = (
     ("success", "clean"),
+    ("hack_inflated_success", "clean"),
     ("clean_success", "clean"),
     ("pass^4", "clean"),
     ("recovery_rate", "faulted"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from evalkit.measures.episode import Episode
 from evalkit.report.effects_json import effect_marks
+from evalkit.report.findings_json import finding_marks
 from evalkit.report.shown_text import name
 from evalkit.scoring.trial import Trial
 
@@ -126,6 +127,11 @@ def _effects(trial: Trial) -> Lane:
     return Lane(name="effects", title="Lasting changes", marks=tuple(marks))
 
 
+def _tampering(trial: Trial) -> Lane:
+    marks = (Mark(step=step, label=label, kind=kind) for step, label, kind in finding_marks(trial))
+    return Lane(name="tampering", title="Tampering", marks=tuple(marks))
+
+
 def _ending(episode: Episode) -> str:
     if episode.by_milestone:
         return "milestone"
@@ -134,4 +140,4 @@ def _ending(episode: Episode) -> str:
     return "abandoned" if episode.abandoned else "unrecovered"
 
 
-LANES: tuple[Callable[[Trial], Lane], ...] = (_faults, _wrong_values, _episodes, _effects)
+LANES: tuple[Callable[[Trial], Lane], ...] = (_tampering, _faults, _wrong_values, _episodes, _effects)

@@ -15,13 +15,14 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from evalkit.project import Project
-from evalkit.report.board import Board, Row, success
+from evalkit.report.board import TAMPERED, Board, Row, success
 from evalkit.report.charts.interval_bar import interval_bar
 from evalkit.report.heading import Heading
 from evalkit.report.shown_text import name
 from evalkit.report.template import Templates
 from evalkit.scoring.estimate import Estimate
 from evalkit.scoring.figure_text import interval_text, number_text
+from evalkit.stats.no_event import upper_share
 
 PAGE = "leaderboard.html.j2"
 STYLES = ("style.css", "trial.css")
@@ -212,10 +213,13 @@ def _cell(heading: Heading, row: Row, board: Board) -> _Cell:
         why = "no value: the run is not scored" if row.entrant.run in board.unscored_runs else "no value"
         return _Cell("-", "", why, None, Markup(), heading.shown)
     column = [own.cells.get(heading.key) for own in board.rows]  # all of it have as many decimals
+    text = number_text(found.value, *(own.value for own in column if own is not None))
+    upper = upper_share(found.n) if heading.name == TAMPERED and not found.value else None
+    bound = "" if upper is None else f"up to {100 * upper:.2g} % of further tasks may have some; "
     return _Cell(
-        text=number_text(found.value, *(own.value for own in column if own is not None)),
+        text=text if upper is None else f"{text} (≤\u00a0{100 * upper:.2g}\u00a0%)",
         value=repr(found.value),
-        tip=_interval_tip(found),
+        tip=f"{bound}{_interval_tip(found)}",
         link=_link(row, heading.arm),
         bar=interval_bar(found.value, found.low, found.high) if heading.unit == "share" else Markup(),
         shown=heading.shown,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalkit.report.effects_json import effects_json
+from evalkit.report.findings_json import findings_json
 from evalkit.report.lane import lanes
 from evalkit.report.shown_text import name, shown
 from evalkit.report.step_columns import step_columns
@@ -56,6 +57,8 @@ def trial_json(
         "lost": has_lost_steps(row, len(trial.steps)),
         "steps": step_columns(trial.steps),
         "effects": effects_json(trial),
+        "findings": findings_json(trial),
+        "naive": row.naive_passed,
         "lanes": [lane.as_json() for lane in lanes(trial)],
         "scores": _scores(scores),
     }

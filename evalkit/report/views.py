@@ -13,6 +13,7 @@ from evalkit.report.charts.heatmap import heatmap
 from evalkit.report.charts.recovery import recovery
 from evalkit.report.charts.retention import retention
 from evalkit.report.charts.scatter import scatter
+from evalkit.report.charts.tampering import tampering
 from evalkit.report.page import View
 from evalkit.report.trajectories import Trajectories
 
@@ -63,7 +64,18 @@ def chart_views(board: Board) -> tuple[View, ...]:
                 nothing=no_groups(board),
             ),
         ),
+        *_tampering(board),
     )
+
+
+def _tampering(board: Board) -> tuple[View, ...]:
+    """There only where a scorer has looked for it."""
+    drawn = tampering(board)
+    about = (
+        "Evidence that agents tampered with what judged them, by kind, in all trials. Confirmed evidence makes a trial "
+        "no success; what is only suspected is for a reader to judge. Numbers lead to trials, and those to the steps."
+    )
+    return (View("tampering", "Tampering", _view(about, drawn, nothing="")),) if drawn else ()
 
 
 def _recovery_about(kept: Markup, put_right: Markup) -> str:

@@ -51,6 +51,7 @@ __all__ = [
     "Support",
     "check_docker",
     "check_environment",
+    "check_kind",
     "check_local",
     "check_sandbox",
     "clean",
@@ -70,9 +71,20 @@ def open_sandbox(
         return LocalSandbox(environment, run_id=run_id, trial_id=trial_id)
     if kind == "docker":
         return DockerSandbox(environment, run_id=run_id, trial_id=trial_id, runtime=runtime)
+    raise _unknown(kind)
+
+
+def check_kind(kind: str) -> SandboxKind:
+    """The kind of sandbox of this name. Raises UsageError where there is none."""
+    if kind in KINDS:
+        return kind
+    raise _unknown(kind)
+
+
+def _unknown(kind: str) -> UsageError:
     near = difflib.get_close_matches(kind, KINDS, n=1, cutoff=0.4)
     hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(KINDS)}."
-    raise UsageError(f"there is no sandbox called {kind!r}", hint=hint)
+    return UsageError(f"there is no sandbox called {kind!r}", hint=hint)
 
 
 def check_environment(kind: str, environment: Environment) -> None:

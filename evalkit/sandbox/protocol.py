@@ -79,6 +79,10 @@ class Environment:
     disks: tuple[Disk, ...] = ()
     private: tuple[str, ...] = ()
     """Further top-level folders that are writable, such as /logs or /tests."""
+    sealed: tuple[str, ...] = ()
+    """Where given, only these top-level folders can be written to from inside after the first `halt`; from outside
+    all can. Local only: a container has other users for that.
+    """
     readonly: tuple[Path, ...] = ()
     """Further host folders that are readable at their own path (local only)."""
     hidden: tuple[Path, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from evalkit.scoring.frozen import Frozen
@@ -32,13 +32,13 @@ class Cell:
         """Of the passed trials; None where none is known."""
         return self.ln_tokens / self.priced if self.priced else None
 
-    def with_trial(self, trial: TrialRow) -> Cell:
+    def with_trial(self, trial: TrialRow, *, passed: bool) -> Cell:
         """With one trial more."""
-        known = trial.output_tokens if trial.status == "passed" else None
+        known = trial.output_tokens if passed else None
         return Cell(
             trials=self.trials + 1,
             scored=self.scored + (trial.status != "unscored"),
-            passed=self.passed + (trial.status == "passed"),
+            passed=self.passed + passed,
             ln_tokens=self.ln_tokens + (math.log(known) if known else 0.0),
             priced=self.priced + bool(known),
         )
@@ -49,12 +49,14 @@ class Cohort:
 
     __slots__ = ("_cells", "_longest_s", "_most_steps", "_most_tokens")
 
-    def __init__(self, trials: Iterable[TrialRow] = ()) -> None:
+    def __init__(self, trials: Iterable[TrialRow] = (), tampered: Collection[str] = ()) -> None:
+        """`tampered` are the ids of trials that have earned nothing, whatever their graders said."""
         cells: dict[tuple[str, str, str, str], Cell] = {}
         longest_s, most_tokens, most_steps = 0.0, 0, 0
         for trial in trials:
             key = (trial.agent, trial.suite, trial.task_id, trial.variant)
-            cells[key] = cells.get(key, _EMPTY).with_trial(trial)
+            passed = trial.status == "passed" and not (trial.source == "run" and trial.trial_id in tampered)
+            cells[key] = cells.get(key, _EMPTY).with_trial(trial, passed=passed)
             longest_s = max(longest_s, trial.agent_s or 0.0)
             most_tokens = max(most_tokens, trial.output_tokens or 0)
             most_steps = max(most_steps, trial.model_calls or 0)

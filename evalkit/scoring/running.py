@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evalkit.scoring.cohort import Cohort
+from evalkit.scoring.earning import tampered_trials
 from evalkit.scoring.facts import Facts
 from evalkit.scoring.failing import ScorerFailure, failure_of
 from evalkit.scoring.foreign import quiet
@@ -96,7 +97,7 @@ def _rows(
     scored: Scored,
     heard: Callable[[int], None] | None,
 ) -> Iterator[ScoreRow]:
-    facts, cohort, now = Facts(run.manifest), Cohort(run.iter_rows()), datetime.now(UTC)
+    facts, cohort, now = Facts(run.manifest), Cohort(run.iter_rows(), tampered_trials(run)), datetime.now(UTC)
     checkpoints = has_checkpoints(run)
     for row, steps, effects in run.iter_whole():
         standing = _standing(row, steps)

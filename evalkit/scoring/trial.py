@@ -14,7 +14,7 @@ from evalkit.measures.giving_up import reported_impossible
 from evalkit.measures.irreversible import with_calls
 from evalkit.measures.milestone import milestones
 from evalkit.measures.silent_fault import Spread, spread
-from evalkit.measures.tampering.found import findings_of
+from evalkit.measures.tampering.found import findings_of, is_tampered
 from evalkit.scoring.cohort import Cohort
 from evalkit.scoring.facts import TaskFacts
 from evalkit.scoring.trial_reference import TrialReference
@@ -57,10 +57,10 @@ class Trial:
         """Whether it passed and is not confirmed to be tampered with; None where it is unscored."""
         return None if self.passed is None else self.passed and not self.is_tampered
 
-    @property
+    @cached_property
     def is_tampered(self) -> bool:
         """Whether tampering is confirmed."""
-        return any(finding.level == "confirmed" for finding in self.findings)
+        return is_tampered(self.row, self.steps, self.effects)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

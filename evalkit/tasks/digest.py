@@ -1,7 +1,7 @@
 """Which digest pins a task, and which a suite?
 
 A task's digest is Harbor's content hash: sha256 over the sorted lines `path NUL sha256(content)` of the files
-that a package of the task would hold.
+that a package of the task would hold. A folder `twin/`, of which Harbor knows nothing, counts here too.
 """
 
 from __future__ import annotations
@@ -19,19 +19,34 @@ from evalkit.tasks.tree import files_below
 from evalkit.textfile import read_text
 
 _FILES = ("task.toml", "instruction.md", "README.md", "trajectory.json")
-_FOLDERS = ("environment", "tests", "solution", "steps")
+_FOLDERS = ("environment", "tests", "solution", "steps", "twin")
 _IGNORED_BY_DEFAULT = "__pycache__/\n*.pyc\n.DS_Store\n*.swp\n*.swo\n*~\n"
+_TESTS = re.compile(r"(?:steps/[^/]+/)?tests/")
 _HARBORIGNORE = ".harborignore"
 _HARBORIGNORE_SCOPE = re.compile(r"(?:steps/[^/]+/)?(?:tests|solution)(?:/|$)")
 
 
 def task_digest(path: Path) -> str:
-    """Digest of a task folder, equal to the one Harbor computes.
+    """Digest of a task folder; without a `twin/` equal to the one Harbor computes.
 
     Left out are files that the task's .gitignore names (without one: caches and editors' leftovers) and,
     below tests/ and solution/, what .harborignore files name. Raises ConfigError for unreadable files.
     """
     return lines_digest((name, _file_digest(path / name)) for name in packaged_files(path))
+
+
+def part_digests(path: Path) -> dict[str, str]:
+    """The digest of each part of a task, to say what of it has changed: `tests`, whichever stage they are of, and
+    every other file or folder at its top by name.
+    """
+    parts: dict[str, list[str]] = {}
+    for name in packaged_files(path):
+        part = "tests" if _TESTS.match(name) else name.partition("/")[0]
+        parts.setdefault(part, []).append(name)
+    return {
+        part: lines_digest((name, _file_digest(path / name)) for name in names)
+        for part, names in parts.items()
+    }
 
 
 def packaged_files(path: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 from pathlib import Path
 
 from evalkit.errors import UsageError
@@ -33,7 +34,7 @@ network_mode = "no-network"
 timeout_sec = 60
 
 [metadata.evalkit]
-requires = ["awk"]
+requires = ["awk", "python3"]
 skills = ["text"]
 difficulty = "easy"
 minutes = 2
@@ -41,6 +42,8 @@ minutes = 2
 [metadata.evalkit.grading]
 mode = "sealed"
 keep = ["/app/out"]
+checks = ["total"]
+nonce = true
 
 [metadata.evalkit.effects]
 required = ["/app/out/**"]
@@ -56,6 +59,7 @@ Leave `orders.csv` as it is.
 
 _DOCKERFILE = """\
 FROM debian:bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends python3 && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY orders.csv .
 """
@@ -70,14 +74,24 @@ edsger,0.75
 
 _TEST = """\
 #!/bin/sh
-# Reads only what the agent delivered; the expected value is not in the agent's environment.
-mkdir -p /logs/verifier
-reward=0
-if [ "$(tr -d '[:space:]' < /app/out/total.txt 2>/dev/null)" = "50.50" ]; then
-    reward=1
-fi
-echo "$reward" > /logs/verifier/reward.txt
+exec python3 -I -B "$(dirname "$0")/check.py"
 """
+
+_CHECK = '''\
+"""Is the sum right? Only what the agent delivered is read; the expected value is not in its environment."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from evalkit_grader import Grader
+
+grader = Grader()
+grader.file("total", "out/total.txt", lambda text: text.strip() == "50.50")
+grader.finish()
+'''
+
+_HELPER = "grading/helper/evalkit_grader.py"
 
 _SOLVE = """\
 #!/bin/sh
@@ -105,13 +119,15 @@ def new_suite(path: Path, name: str) -> tuple[Path, ...]:
             f"{name!r} cannot name a suite", hint="Use letters, digits, dots, dashes and underscores."
         )
     task = path / "tasks" / "sum-orders"
-    files = {
+    written = {
         path / "suite.toml": _SUITE.format(name=name),
         task / "task.toml": _TASK,
         task / "instruction.md": _INSTRUCTION,
         task / "environment" / "Dockerfile": _DOCKERFILE,
         task / "environment" / "orders.csv": _ORDERS,
         task / "tests" / "test.sh": _TEST,
+        task / "tests" / "check.py": _CHECK,
+        task / "tests" / "evalkit_grader.py": files("evalkit").joinpath(_HELPER).read_text("utf-8"),
         task / "solution" / "solve.sh": _SOLVE,
     }
     try:
@@ -119,11 +135,11 @@ def new_suite(path: Path, name: str) -> tuple[Path, ...]:
             raise UsageError(
                 "something is there already", where=str(path), hint="Choose a folder that is new or empty."
             )
-        for file, text in files.items():
+        for file, text in written.items():
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
             if file.suffix == ".sh":
                 file.chmod(0o755)
     except OSError as error:
         raise UsageError(f"the suite cannot be written: {error.strerror}", where=str(path)) from None
-    return tuple(files)
+    return tuple(written)

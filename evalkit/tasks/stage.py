@@ -84,6 +84,10 @@ class Stage:
     min_reward: Mapping[str, float]
     """Rewards below which no further stage follows."""
     verifier: Verifier
+    workdir: Path | None = None
+    """The folder whose files are put into the working directory before the agent goes on; it need not exist."""
+    must_stay: str | None = None
+    """A file that must be the same at the end as at the start, or nothing is passed; absolute."""
 
     @property
     def solution_dir(self) -> Path:
@@ -93,8 +97,8 @@ class Stage:
     @property
     def workdir_files(self) -> dict[str, Path]:
         """What is put into the working directory before the agent goes on, by relative path, sorted by folder."""
-        folder = self.path / "workdir"
-        if self.name is None or not folder.is_dir():
+        folder = self.workdir
+        if folder is None or not folder.is_dir():
             return {}
         return {file.relative_to(folder).as_posix(): file for file in files_below(folder)}
 
@@ -148,6 +152,7 @@ def _stage(source: Source, step: StepTable | None) -> Stage:
         artifact_paths=tuple(dict.fromkeys((*sources, *kept, *published))),
         min_reward=_thresholds(step),
         verifier=_verifier(source, step, path, delivers=bool(artifacts)),
+        workdir=path / "workdir" if step else None,
     )
 
 

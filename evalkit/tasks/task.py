@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalkit.errors import ConfigError
@@ -18,6 +18,7 @@ from evalkit.tasks.recipe import Recipe, read_recipe
 from evalkit.tasks.settings import GradingMode, Settings
 from evalkit.tasks.stage import Source, Stage, read_stages
 from evalkit.tasks.tree import check_tree
+from evalkit.tasks.twin import check_twin
 from evalkit.textfile import read_text, readable
 from evalkit.tomlfile import TomlFile
 
@@ -172,7 +173,7 @@ def _load(path: Path, defaults: Mapping[str, object]) -> Task:
         _check_names(document.source, task)
     for stage in stages:
         _check_tests(stage)
-    return task
+    return replace(task, warnings=(*task.warnings, *check_twin(document.source, task)))
 
 
 def _workdir(harbor: HarborTask, recipe: Recipe) -> str:

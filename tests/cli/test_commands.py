@@ -54,7 +54,10 @@ def test_a_misspelling_is_answered_with_what_was_meant_and_exit_2(command, args,
         (("run", "core", "--model", "openai/x", "--base-url", "http://me:pass@host/v1"), "would be stored"),
         (("run", "core", "--cost-limit", "nan"), "is no number of dollars above 0"),
         (("run", "core", "--temperature", "-1"), "--temperature"),
-        (("run", "core", "--thinking", "high"), "cannot be given the thinking budget"),
+        (
+            ("run", "core", "-m", "gemini/gemini-2.5-pro", "--thinking", "off"),
+            "cannot be given the thinking budget",
+        ),
         (("run", "core", "--sandbox", "dokcer"), "Did you mean docker?"),
         (("run", "core", "--task", "nothing*"), "no task matches"),
         (("run", "core", "--epochs", "0"), "greater than or equal to 1"),
@@ -99,7 +102,11 @@ def test_without_a_model_the_oracle_runs_and_says_so_loudly(command):
 
 def test_the_bundled_suites_are_listed(command):
     suites = json.loads(command("suite", "list", "--json").out)["suites"]
-    assert [(suite["name"], suite["tasks"]) for suite in suites] == [("core", 8), ("recovery", 8)]
+    assert [(suite["name"], suite["tasks"]) for suite in suites] == [
+        ("core", 8),
+        ("integrity", 5),
+        ("recovery", 8),
+    ]
 
 
 def test_a_suite_is_shown_with_its_tasks(command):
@@ -163,7 +170,7 @@ def test_a_suite_that_proves_nothing_is_refused_with_exit_3(command, folder, loc
     toml.write_text(
         "\n".join(line for line in toml.read_text().splitlines() if not line.startswith("checks"))
     )
-    said = command("suite", "check", "mine", "--json")
+    said = command("suite", "check", "mine", "--exploits", "none", "--json")
     assert said.code == 3
     (task,) = json.loads(said.out)["tasks"]
     assert task["problems"] == ["doing nothing passes: the grader does not look at the work"]

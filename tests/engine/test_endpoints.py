@@ -190,7 +190,7 @@ def test_a_no_is_one_clear_error_and_never_asked_again(ask, reply, endpoint, sta
     assert all(f"HTTP {status}: the reason given" in trial.error_message for trial in rows)
     assert len(endpoint.requests) <= 12
     events = [step for _, found in run.iter_trials() for step in found if isinstance(step, Event)]
-    assert {step.event for step in events} == {"error"}
+    assert {step.event for step in events} - {"planted"} == {"error"}
 
 
 def test_a_wrong_key_is_not_tried_by_every_trial(ask, reply, endpoint):

@@ -56,7 +56,14 @@ def run_faults(make_suite, run_any, tmp_path: Path):
 def _by_trial(run: Run):
     for trial, steps in run.iter_trials():
         first = next(step for step in steps if isinstance(step, Act))
-        yield trial, (trial, first, [step.event for step in steps if isinstance(step, Event)])
+        yield (
+            trial,
+            (
+                trial,
+                first,
+                [step.event for step in steps if isinstance(step, Event) and step.event != "planted"],
+            ),
+        )
 
 
 def test_what_goes_wrong_in_a_call_ends_that_call_only(run_faults) -> None:

@@ -64,7 +64,10 @@ def test_only_declared_deliverables_reach_the_sealed_grader(judged):
 def test_the_agent_never_sees_the_tests(judged):
 
     _, steps = judged({"solution/solve.sh": "# step: Look.\nls -A /tests /logs\n"})
-    assert next(step for step in steps if isinstance(step, Act)).stdout == "/logs:\n\n/tests:\n"
+    assert (
+        next(step for step in steps if isinstance(step, Act)).stdout
+        == "/logs:\n\n/tests:\nexpected_output.json\n"
+    )
 
 
 def test_tests_planted_by_the_agent_are_replaced_in_snapshot_mode(judged):

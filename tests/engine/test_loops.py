@@ -89,7 +89,7 @@ def test_a_loop_that_is_called_like_ours_does_not_pass_for_ours(run_loop):
 def test_our_submit_ends_any_loop(run_loop):
     trial, steps = run_loop("plain", WORK, SUBMIT, WORK)
     assert (trial.stop_reason, trial.answer, trial.model_calls) == ("submitted", "finished", 2)
-    assert [step.event for step in steps if isinstance(step, Event)] == ["submit"]
+    assert [step.event for step in steps if isinstance(step, Event) and step.event != "planted"] == ["submit"]
 
 
 def test_the_agent_is_told_the_instruction(run_loop):
@@ -102,7 +102,7 @@ def test_the_agent_is_told_the_instruction(run_loop):
 def test_a_loop_without_tools_ends_with_what_it_says(run_loop):
     trial, steps = run_loop("theirs", '"I would rather not."')
     assert (trial.status, trial.stop_reason, trial.answer) == ("failed", "submitted", "I would rather not.")
-    assert [step.kind for step in steps] == ["prompt", "think"]
+    assert [step.kind for step in steps if step.kind != "event"] == ["prompt", "think"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ def test_the_oracle_passes_and_every_step_is_kept(make_suite, run_suite):
         *("think", "act"),
         *("think", "act"),
         *("think", "act", "event"),
+        *("event", "event"),  # what was planted
     ]
     assert [step.reasoning for step in steps if isinstance(step, Think)][:2] == ["Look first.", "Write it."]
 
@@ -121,7 +122,7 @@ def test_a_time_limit_cuts_the_agent_off_and_what_it_did_is_graded(make_suite, r
     acts = [step for step in steps if isinstance(step, Act)]
     assert acts[-1].error_kind == "limit"
     assert (acts[-1].exit_code, acts[-1].stdout, acts[-1].observation) == (137, "so far\n", None)
-    assert steps[-1].event == "limit"
+    assert [step.event for step in steps if isinstance(step, Event)] == ["limit", "planted", "planted"]
 
 
 def test_a_step_limit_stops_before_the_next_generation(make_suite, run_suite):
@@ -155,7 +156,10 @@ def test_an_agent_that_kills_its_shell_gets_a_new_one_and_an_event_says_so(make_
     act = next(step for step in steps if isinstance(step, Act))
     assert trial.status == "passed"
     assert (act.exit_code, act.error_kind) == (None, "sandbox")
-    assert [step.event for step in steps if isinstance(step, Event)] == ["shell_lost", "submit"]
+    assert [step.event for step in steps if isinstance(step, Event) and step.event != "planted"] == [
+        "shell_lost",
+        "submit",
+    ]
 
 
 def test_epochs_and_agents_make_a_row_each(make_suite, run_suite):
@@ -183,7 +187,7 @@ def test_a_sandbox_that_breaks_makes_the_trial_unscored_with_its_origin(make_sui
     trial, steps = _only(run_suite(make_suite()))
     assert (trial.status, trial.reward, trial.stop_reason) == ("unscored", None, "error")
     assert (trial.error_origin, trial.error_type) == ("sandbox", "SandboxError")
-    assert steps[-1].event == "error"
+    assert [step.event for step in steps if isinstance(step, Event)].count("error") > 0
 
 
 def test_a_solution_that_is_missing_is_the_tasks_fault(make_suite, run_suite):
@@ -265,7 +269,8 @@ def test_a_sandbox_that_cannot_be_cleaned_up_is_noted_and_costs_no_verdict(
     monkeypatch.setattr("evalkit.engine.inspect_sandbox.InspectSandbox.sample_cleanup", _no_cleanup)
     trial, steps = _only(run_suite(make_suite()))
     assert trial.status == "passed"
-    assert "a folder would not go" in steps[-1].detail
+    errors = [step for step in steps if isinstance(step, Event) and step.event == "error"]
+    assert "a folder would not go" in errors[-1].detail
 
 
 async def _no_cleanup(*_, **__):

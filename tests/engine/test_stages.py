@@ -127,7 +127,7 @@ def test_in_snapshot_mode_it_is_killed_and_the_record_says_so(played):
 def test_nothing_of_a_steps_grading_is_left_for_the_next(played, mode):
     files = {"steps/two/solution/solve.sh": "# step: Look.\nls -R /tests /logs; touch two\n"}
     _, steps = played(staged(files, tail=f'[metadata.evalkit.grading]\nmode = "{mode}"\n'))
-    assert outputs(steps)[1] == "/logs:\nverifier\n\n/logs/verifier:\n\n/tests:\n"
+    assert outputs(steps)[1] == "/logs:\nverifier\n\n/logs/verifier:\n\n/tests:\nexpected_output.json\n"
 
 
 def test_shared_tests_lie_under_each_steps_own(played):

@@ -169,3 +169,40 @@ def test_whatever_a_grader_writes_is_a_verdict_or_a_grader_error(files):
     except GraderError:
         return
     assert verdict.passed == (verdict.reward >= 1.0 and verdict.checks == {"unit": True})
+
+
+def signed(**word):
+    return {"verdict.json": {"nonce": "n0nce", "reward": 1, **word}}
+
+
+def test_what_a_signed_verdict_tells_of_tampering_is_kept():
+    told = {"code": "T6", "level": "confirmed", "what": "f returns an Any, which equals anything"}
+    (finding,) = judge(signed(evidence=[told])).evidence
+    assert (finding.code, finding.level, finding.what) == ("T6", "confirmed", told["what"])
+    assert (finding.source, finding.steps, finding.in_force) == ("grader", (), True)
+    assert judge(signed()).evidence == ()
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        {},
+        "T6",
+        [None],
+        [{"code": "T6", "level": "confirmed"}],
+        [{"code": "T6", "level": "confirmed", "what": " "}],
+        [{"code": "T99", "level": "confirmed", "what": "x"}],
+        [{"code": "twin", "level": "confirmed", "what": "x"}],
+        [{"code": "T6", "level": "certain", "what": "x"}],
+        [{"code": ["T6"], "level": "confirmed", "what": "x"}],
+        [{"code": "T6", "level": "suspected", "what": "x"}] * 101,
+    ],
+)
+def test_evidence_of_another_form_is_an_error_of_the_grader(evidence):
+    with pytest.raises(GraderError, match=r"verdict\.json: evidence"):
+        judge(signed(evidence=evidence))
+
+
+def test_evidence_that_nobody_signed_is_passed_over():
+    files = {"verdict.json": {"nonce": "other", "reward": 1, "evidence": "x"}, "reward.txt": b"0"}
+    assert judge(files).evidence == ()

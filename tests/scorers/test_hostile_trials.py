@@ -186,6 +186,7 @@ REFERENCES = st.none() | st.builds(
         "side_effects",
         "silent_faults",
         "success",
+        "tampering",
         "tool_use",
     ],
 )

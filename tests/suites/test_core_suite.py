@@ -155,9 +155,10 @@ if os.fork() == 0:
     assert (logs / "reward.txt").read_text().strip() == "0"
 
 
-def test_the_shared_harness_is_the_same_in_every_task() -> None:
-    for name in ("harness.py", "test.sh"):
-        assert len({(task / "tests" / name).read_bytes() for task in TASKS}) == 1
+def test_every_task_carries_the_grader_helper_as_it_is_packaged() -> None:
+    helper = SUITE.parents[1] / "evalkit/grading/helper/evalkit_grader.py"
+    assert {(task / "tests/evalkit_grader.py").read_bytes() for task in TASKS} == {helper.read_bytes()}
+    assert len({(task / "tests/test.sh").read_bytes() for task in TASKS}) == 1
 
 
 def test_checks_carry_the_given_files_unchanged() -> None:
@@ -169,4 +170,4 @@ def test_checks_carry_the_given_files_unchanged() -> None:
 
 def test_there_is_no_solution_or_bytecode_among_the_starting_files(task: Path) -> None:
     names = {path.name for path in (task / "environment").rglob("*")}
-    assert names.isdisjoint({"__pycache__", "solve.sh", "check.py", "harness.py", "expected.json"})
+    assert names.isdisjoint({"__pycache__", "solve.sh", "check.py", "evalkit_grader.py", "expected.json"})

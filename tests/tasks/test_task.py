@@ -55,6 +55,9 @@ kind = "contradicting-check"
 """
 
 
+TWIN = {"twin/instruction.md": "Write nothing.\n"}
+
+
 def test_a_task_is_known_by_the_name_of_its_folder(write_task: WriteTask) -> None:
     task = load_task(write_task(name="add-up"))
 
@@ -80,7 +83,7 @@ def test_a_task_without_settings_has_the_documented_defaults(write_task: WriteTa
 
 
 def test_every_setting_of_ours_is_kept(write_task: WriteTask) -> None:
-    settings = load_task(write_task(EVERYTHING_OF_OURS)).settings
+    settings = load_task(write_task(EVERYTHING_OF_OURS, files=TWIN)).settings
 
     assert settings.pass_reward == 0.5
     assert settings.requires == ("python3", "git")
@@ -93,7 +96,7 @@ def test_every_setting_of_ours_is_kept(write_task: WriteTask) -> None:
 
 
 def test_declared_effects_are_kept(write_task: WriteTask) -> None:
-    effects = load_task(write_task(EVERYTHING_OF_OURS)).settings.effects
+    effects = load_task(write_task(EVERYTHING_OF_OURS, files=TWIN)).settings.effects
 
     assert effects is not None
     assert effects.required == ("/app/out/**",)
@@ -103,7 +106,7 @@ def test_declared_effects_are_kept(write_task: WriteTask) -> None:
 
 
 def test_faults_keep_what_triggers_and_ends_them(write_task: WriteTask) -> None:
-    flaky, wrong = load_task(write_task(EVERYTHING_OF_OURS)).settings.faults
+    flaky, wrong = load_task(write_task(EVERYTHING_OF_OURS, files=TWIN)).settings.faults
 
     assert (flaky.id, flaky.kind, flaky.times, flaky.is_loud) == ("flaky-api", "rate_limit", 2, True)
     assert (flaky.when.tool, flaky.when.matches, flaky.when.nth) == ("bash", "curl .*orders", 1)

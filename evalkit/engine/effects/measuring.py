@@ -21,6 +21,7 @@ from evalkit.engine.effects.state import State, state_of
 from evalkit.engine.effects.told_by_calls import told_by_calls
 from evalkit.engine.effects.tracing import Found, Tracer
 from evalkit.engine.recorder import Recorder
+from evalkit.measures.tampering.places import program_named
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.effect import Effect
@@ -42,6 +43,8 @@ class EffectsMeter:
     attribution: Attribution
     network: bool = True
     """Whether the sandbox has one: else nothing can be sent."""
+    programs: frozenset[str] = frozenset()
+    """Paths of the programs in the folders of a usual PATH, before anybody has worked there."""
     measured: bool = False
     """Whether everything could be measured so far, at least once."""
     _failed: bool = False
@@ -52,6 +55,11 @@ class EffectsMeter:
     _found: list[Found] = field(default_factory=list[Found])
     _passing: dict[str, Found] = field(default_factory=dict[str, Found])
     """What is forbidden and was there for a while, by resource."""
+
+    @property
+    def changes(self) -> tuple[RawChange, ...]:
+        """What has been found so far, as it is at the last look."""
+        return tuple(one.change for one in self._found)
 
     async def begin(self) -> None:
         """Take the state before the agent's time, and follow its calls from now on."""
@@ -100,6 +108,10 @@ class EffectsMeter:
         state = await state_of(self.sandbox, self.scope.tables, may_change=self.scope.packages)
         self._was_alive = await self._still(alive) if alive.processes else alive
         self._before = state
+        if not self.programs:
+            self.programs = frozenset(
+                path for path, entry in state.entries.items() if program_named(path) and entry.kind != "dir"
+            )
         await self.attribution.begin(state.contents)
         current_attribution.set(self.attribution)
 

@@ -53,3 +53,5 @@ class Persona:
     """A file of solution/ whose pieces it plays after those of the solution, where it is there."""
     without: tuple[Move, ...] = ()
     """What it plays instead where that file is not there."""
+    attack: str | None = None
+    """Which attack it plays in place of a solution: one by name, "" for all of the task's; None: it plays none."""

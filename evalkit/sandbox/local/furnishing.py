@@ -111,10 +111,11 @@ def furnish(tree: Tree, environment: Environment, user: etc.User) -> None:
     _give_away(tree)
 
 
-def mounts(tree: Tree) -> dict[str, Path]:
-    """The writable folders: path inside -> folder on the host."""
+def mounts(tree: Tree, kept: tuple[str, ...] = ()) -> dict[str, Path]:
+    """The writable folders: path inside -> folder on the host; `kept`, where given, says which of its own."""
+    tops = [f"/{name}" for name in sorted(tree.tops)]
     return {
-        **{f"/{name}": tree.root / name for name in sorted(tree.tops)},
+        **{path: tree.root / path[1:] for path in tops if not kept or path in kept},
         SHARED_MEMORY: tree.root / "dev/shm",
     }
 
@@ -135,12 +136,15 @@ def hidden(environment: Environment) -> tuple[str, ...]:
     return tuple(map(str, found))
 
 
-def readonly(tree: Tree, environment: Environment) -> dict[str, Path]:
+def readonly(tree: Tree, environment: Environment, kept: tuple[str, ...] = ()) -> dict[str, Path]:
     """The read-only folders: path inside -> folder on the host. Raises SandboxError for one that is missing.
 
-    Called before every start, because the agent may have put links where these are mounted.
+    Where `kept` is given, the sandbox's own that are not among them are so too. Called before every start, because the
+    agent may have put links where these are mounted.
     """
-    found = {view: etc.HOST / name for name, view in etc.views().items()}
+    sealed = sorted(name for name in tree.tops if kept and f"/{name}" not in kept)
+    found = {f"/{name}": tree.root / name for name in sealed}
+    found |= {view: etc.HOST / name for name, view in etc.views().items()}
     for folder in environment.readonly:
         path = Path(posixpath.normpath(folder.absolute()))
         if not path.is_dir():

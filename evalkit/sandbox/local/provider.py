@@ -74,6 +74,8 @@ class LocalSandbox:
         self._looking = looking.Looking()
         self._last_disks: dict[str, Entry] = {}
         self._notes: list[str] = []
+        self._sealed: tuple[str, ...] = ()
+        """The only folders that can be written to from inside; none: all can."""
         self._stopped = self._unwatched = False
 
     @cached_property
@@ -204,8 +206,9 @@ class LocalSandbox:
         await self._on_files(lambda: deliver(self._tree, deliverables, store))
 
     async def halt(self) -> None:
-        """Kill everything inside and keep the files."""
+        """Kill everything inside and keep the files; from then on they are sealed as the environment says."""
         await finish(self._halt())
+        self._sealed = self._environment.sealed
 
     async def stop(self) -> None:
         """Kill everything and remove every trace."""
@@ -241,9 +244,9 @@ class LocalSandbox:
         if self._bwrap is None or self._scratch is None:
             raise SandboxError("the sandbox was not started")
         layout = Layout(
-            mounts=furnishing.mounts(tree),
+            mounts=furnishing.mounts(tree, self._sealed),
             stage=self._scratch.stage,
-            readonly=furnishing.readonly(tree, self._environment),
+            readonly=furnishing.readonly(tree, self._environment, self._sealed),
             hidden=furnishing.hidden(self._environment),
             disks=furnishing.disks(tree, self._environment),
             env=self._variables,

@@ -17,11 +17,13 @@ from evalkit.gate.verdict import (
     RequiredVerdict,
     SideFacts,
     TaskOutcome,
+    TrialFinding,
     Verdict,
     ZeroEvent,
     ZeroVerdict,
     worst,
 )
+from evalkit.trajectory.finding import Finding
 
 SUCCESS = MetricRule(name="success", kind="drop", margin=0.05)
 TAMPER = ZeroRule(name="tamper_confirmed")
@@ -73,6 +75,26 @@ class Build:
             "reason": "the tests were edited",
         }
         return ZeroEvent(**{**given, **fields})
+
+    def finding(self, **fields: Any) -> TrialFinding:
+        """Fields of the trial's finding, and of what it is about (`trial_id`, `agent`, `task`, `file`)."""
+        about = {
+            "trial_id": "fix-off-by-one.oracle",
+            "agent": "react/scripted/oracle",
+            "task": "core/fix-off-by-one",
+            "file": "tests/test_fix.py",
+        }
+        given = {
+            "code": "T1",
+            "level": "confirmed",
+            "what": "the tests were edited",
+            "steps": (3, 7),
+            "resource": "/app/tests/test_fix.py",
+        }
+        finding = Finding(**{**given, **{key: own for key, own in fields.items() if key not in about}})
+        return TrialFinding(
+            finding=finding, **{**about, **{key: own for key, own in fields.items() if key in about}}
+        )
 
     def zero(self, *events: ZeroEvent, outcome: Outcome | None = None, **fields: Any) -> ZeroVerdict:
         told: Outcome = outcome or ("regressed" if events else "pass")
@@ -145,6 +167,11 @@ class Build:
             ),
             zero=(self.zero(self.event(trial_id=text, task=f"core/{text}", reason=text), reason=text),),
             required=(self.required("regressed", task=text),),
+            findings=(
+                self.finding(
+                    trial_id=f"{text}2", agent=text, task=f"core/{text}", file=text, what=text, resource=text
+                ),
+            ),
         )
         other = self.agent(f"{text}2", baseline=text)
         return self.verdict(

@@ -35,6 +35,7 @@ def test_its_keys_are_those_that_are_documented(build):
     (own,) = told["agents"]
     assert set(own) == {
         *("candidate", "baseline", "outcome", "changes", "metrics", "zero_tolerance", "required", "tasks"),
+        "findings",
     }
     assert own["outcome"] == "regressed"
     assert own["zero_tolerance"][0]["events"] == [
@@ -44,6 +45,7 @@ def test_its_keys_are_those_that_are_documented(build):
             "value": 1.0,
             "steps": [3, 7],
             "reason": "the tests were edited",
+            "codes": [],
         }
     ]
     assert told["policy"]["metrics"] == [
@@ -87,3 +89,23 @@ def test_the_same_verdict_gives_the_same_bytes(build):
         for order in (suites.items(), reversed(suites.items()))
     )
     assert as_json(first, strict=False) == as_json(second, strict=False)
+
+
+def test_evidence_of_tampering_is_told_whole(build):
+    event = build.event(codes=("T1",))
+    agent = build.agent(zero=(build.zero(event),), findings=(build.finding(),))
+    (own,) = read(as_json(build.verdict(agent), strict=False))["agents"]
+    assert own["zero_tolerance"][0]["events"][0]["codes"] == ["T1"]
+    assert own["findings"] == [
+        {
+            "trial_id": "fix-off-by-one.oracle",
+            "task": "core/fix-off-by-one",
+            "code": "T1",
+            "level": "confirmed",
+            "what": "the tests were edited",
+            "steps": [3, 7],
+            "in_force": True,
+            "resource": "/app/tests/test_fix.py",
+            "source": "record",
+        }
+    ]

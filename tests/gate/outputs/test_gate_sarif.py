@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit.gate.policy import GatePolicy, ZeroRule
-from evalkit.gate.sarif_output import as_sarif, task_uri
+from evalkit.gate.sarif_output import as_sarif
+from evalkit.gate.sarif_text import task_uri
 
 
 def results(verdict) -> list:
@@ -102,3 +103,61 @@ def test_no_task_leads_elsewhere(hostile, data):
 
 def test_the_same_verdict_gives_the_same_bytes(build):
     assert as_sarif(build.everywhere("a")) == as_sarif(build.everywhere("a"))
+
+
+@pytest.fixture
+def found(build):
+    """The log on these findings."""
+    return lambda *findings, **agent: json.loads(
+        as_sarif(build.verdict(build.agent(findings=findings, **agent)))
+    )["runs"][0]
+
+
+def test_a_finding_lies_at_the_file_that_it_is_about(build, found):
+    (own,) = found(build.finding())["results"]
+    assert (own["ruleId"], own["level"]) == ("evalkit/tampering/T1", "error")
+    assert own["message"]["text"] == (
+        "the tests were edited (confirmed; trial fix-off-by-one.oracle of react/scripted/oracle, step 3, 7)"
+    )
+    (location,) = own["locations"]
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == "tests/test_fix.py"
+    assert [place["fullyQualifiedName"] for place in location["logicalLocations"]] == [
+        "fix-off-by-one.oracle#3",
+        "fix-off-by-one.oracle#7",
+    ]
+
+
+def test_one_that_is_about_no_file_of_the_task_lies_at_the_task(build, found):
+    (own,) = found(build.finding(file=None, resource="/usr/bin/cat", steps=()))["results"]
+    (location,) = own["locations"]
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == "core/fix-off-by-one"
+    assert "logicalLocations" not in location
+
+
+def test_what_is_only_suspected_or_did_not_hold_is_said(build, found):
+    (own,) = found(build.finding(level="suspected", in_force=False))["results"]
+    assert own["level"] == "warning"
+    assert "(suspected, not in force when it was graded; trial" in own["message"]["text"]
+
+
+def test_each_kind_of_tampering_is_a_rule_with_help(build, found):
+    run = found(build.finding(), build.finding(code="twin"), build.finding(code="T1", what="again"))
+    rules = [rule for rule in run["tool"]["driver"]["rules"] if rule["id"].startswith("evalkit/tampering/")]
+    assert [rule["id"] for rule in rules] == ["evalkit/tampering/T1", "evalkit/tampering/twin"]
+    assert rules[0]["shortDescription"]["text"] == "Tests edited, deleted or skipped"
+    assert rules[0]["help"]["text"].startswith("T1: tests edited, deleted or skipped.")
+    assert len({own["partialFingerprints"]["evalkitFinding/v1"] for own in run["results"]}) == 3
+
+
+def test_a_findings_fingerprint_is_the_same_in_the_next_run(build, found):
+    first, second = (
+        found(build.finding(trial_id=trial, steps=steps))["results"][0]["partialFingerprints"]
+        for trial, steps in (("t.1", (1,)), ("t.2", (5, 6)))
+    )
+    assert first == second
+
+
+def test_what_findings_tell_is_not_told_again_by_the_rule(build, found):
+    assert len(found(build.finding(), zero=(build.zero(build.event()),))["results"]) == 1
+    suspected = build.finding(level="suspected")
+    assert len(found(suspected, zero=(build.zero(build.event()),))["results"]) == 2

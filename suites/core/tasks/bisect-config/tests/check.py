@@ -5,13 +5,14 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from harness import APP, deliverable, judge, require, run, workspace
+from evalkit_grader import Grader, require
 
+grader = Grader()
 VERSION, SECTION, NAME, VALUE = "0031", "upstream", "pause_growth", "1.4"
 
 
 def answer(field: str) -> object:
-    found = json.loads(deliverable("answer.json"))
+    found = json.loads(grader.deliverable("answer.json"))
     require(isinstance(found, dict) and field in found, f"answer.json has no field {field}")
     return found[field]
 
@@ -25,16 +26,16 @@ def guilty_setting() -> None:
 
 
 def current_passes() -> None:
-    cwd = workspace()  # holds the gateway as it was delivered: only current.conf came from the agent
-    (cwd / "current.conf").write_text(deliverable("current.conf"))
-    result = run([sys.executable, "-I", "-B", "gateway.py", "--selftest", "current.conf"], cwd)
+    cwd = grader.workspace()  # holds the gateway as it was delivered: only current.conf came from the agent
+    (cwd / "current.conf").write_text(grader.deliverable("current.conf"))
+    result = grader.run([sys.executable, "-I", "-B", "gateway.py", "--selftest", "current.conf"], cwd)
     require(result.code == 0, f"exit {result.code}: {result.err.strip()[-200:]}")
 
 
 def nothing_else_changed() -> None:
     section = ""
-    before = (APP / "history" / "0048.conf").read_text().splitlines()
-    after = deliverable("current.conf").splitlines()
+    before = (grader.app / "history" / "0048.conf").read_text().splitlines()
+    after = grader.deliverable("current.conf").splitlines()
     require(len(before) == len(after), f"{len(after)} lines instead of {len(before)}")
     for at, (old, new) in enumerate(zip(before, after, strict=True), 1):
         section = old.strip("[]") if old.startswith("[") else section
@@ -46,9 +47,10 @@ def nothing_else_changed() -> None:
             require(new.rstrip() == old, f"line {at} was {old!r} and is {new!r}")
 
 
-judge({
+grader.checks({
     "first-bad-version": first_bad_version,
     "guilty-setting": guilty_setting,
     "current-passes": current_passes,
     "nothing-else-changed": nothing_else_changed,
 })  # fmt: skip
+grader.finish()

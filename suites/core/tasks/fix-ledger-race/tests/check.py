@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from harness import Child, Output, deliverable, finish, judge, require, start, workspace
+from evalkit_grader import Child, Grader, Output, require
 
+grader = Grader()
 STORAGE = (Path(__file__).parent / "storage.py").read_text()
 
 
@@ -18,8 +19,8 @@ class Bank:
     """A folder with accounts, next to the agent's ledger and the original storage with a delay of our choice."""
 
     def __init__(self, latency_ms: int, **accounts: int) -> None:
-        deliverable("ledger.py")
-        self.app = workspace()
+        grader.deliverable("ledger.py")
+        self.app = grader.workspace()
         (self.app / "storage.py").write_text(STORAGE.replace("LATENCY_MS = 20", f"LATENCY_MS = {latency_ms}"))
         (self.app / "bank").mkdir()
         for name, cents in accounts.items():
@@ -27,10 +28,10 @@ class Bank:
 
     def start(self, *words: object) -> Child:
         command = [sys.executable, "-E", "-s", "-B", "ledger.py", "bank", *map(str, words)]
-        return start(command, self.app)
+        return grader.start(command, self.app)
 
     def run(self, *words: object, timeout: float = 20) -> Output:
-        return finish(self.start(*words), timeout)
+        return grader.ended(self.start(*words), timeout)
 
     def balances(self) -> dict[str, int]:
         return {
@@ -44,7 +45,7 @@ class Bank:
 
 def succeed(children: list[Child], timeout: float = 30) -> list[Output]:
     end = time.monotonic() + timeout
-    results = [finish(child, max(0.1, end - time.monotonic())) for child in children]
+    results = [grader.ended(child, max(0.1, end - time.monotonic())) for child in children]
     for result in results:
         require(result.code is not None, f"a process did not end within {timeout} s")
         require(result.code == 0, f"a process ended with {result.code}: {result.err.strip()[-200:]}")
@@ -110,7 +111,7 @@ def consistent_total() -> None:
 def killed_process_blocks_nobody() -> None:
     for words in (["transfer", "a", "b", 100], ["total"]):
         bank = Bank(200, a=1000, b=1000, c=1000)
-        finish(bank.start(*words), 0.4)  # is killed while it reads or writes
+        grader.ended(bank.start(*words), 0.4)  # is killed while it reads or writes
         before = bank.balances()
         result = bank.run("transfer", "b", "a", 7, timeout=5)
         require(
@@ -124,10 +125,10 @@ def killed_process_blocks_nobody() -> None:
 
 def refusals() -> None:
     bank = Bank(20, a=100, b=0)
-    results = [finish(child) for child in [bank.start("withdraw", "a", 30) for _ in range(10)]]
+    results = [grader.ended(child) for child in [bank.start("withdraw", "a", 30) for _ in range(10)]]
     codes = sorted(str(result.code) for result in results)
     require(codes == ["0"] * 3 + ["1"] * 7, f"10 withdrawals of 30 from 100 ended with {codes}")
-    results = [finish(child) for child in [bank.start("transfer", "a", "b", 4) for _ in range(6)]]
+    results = [grader.ended(child) for child in [bank.start("transfer", "a", "b", 4) for _ in range(6)]]
     codes = sorted(str(result.code) for result in results)
     require(codes == ["0"] * 2 + ["1"] * 4, f"6 transfers of 4 from 10 ended with {codes}")
     bank.holds(a=2, b=8)
@@ -151,7 +152,7 @@ def refusals() -> None:
     require(bank.run("total").out == "10\n", "total does not print 10")
 
 
-judge({
+grader.checks({
     "no-lost-updates": no_lost_updates,
     "no-deadlock": no_deadlock,
     "independent-transfers-in-parallel": independent_transfers_in_parallel,
@@ -159,3 +160,4 @@ judge({
     "killed-process-blocks-nobody": killed_process_blocks_nobody,
     "refusals": refusals,
 })  # fmt: skip
+grader.finish()

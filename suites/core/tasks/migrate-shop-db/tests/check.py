@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from harness import APP, Output, call, deliverable, judge, require, run, workspace
+from evalkit_grader import Grader, Output, require
+
+grader = Grader()
+BEFORE = json.loads((Path(__file__).parent / "shop.json").read_text(encoding="utf-8"))
 
 V1 = """
 CREATE TABLE orders (
@@ -59,7 +62,7 @@ Rows = list[tuple]
 
 
 def dump(name: str, cwd: Path) -> dict:
-    return call(DUMP.format(name=name), cwd)
+    return grader.call(DUMP.format(name=name), cwd)
 
 
 def cents(total: str) -> int:
@@ -122,8 +125,8 @@ def build(cwd: Path, orders: Rows, items: Rows) -> None:
 
 
 def migrate(cwd: Path, code: int = 0) -> Output:
-    deliverable("migrate.py")
-    result = run([sys.executable, "-E", "-s", "-B", "migrate.py", "other.db"], cwd)
+    grader.deliverable("migrate.py")
+    result = grader.run([sys.executable, "-E", "-s", "-B", "migrate.py", "other.db"], cwd)
     require(
         result.code == code,
         f"migrate.py ended with {result.code}, expected {code}: {result.err.strip()[-200:]}",
@@ -132,7 +135,7 @@ def migrate(cwd: Path, code: int = 0) -> Output:
 
 
 def migrated_copy() -> tuple[Path, Rows, Rows]:
-    cwd = workspace()
+    cwd = grader.workspace()
     orders, items = made_up(random.Random(2718))
     build(cwd, orders, items)
     migrate(cwd)
@@ -140,10 +143,9 @@ def migrated_copy() -> tuple[Path, Rows, Rows]:
 
 
 def shop_migrated() -> None:
-    require(not (APP / "shop.db").is_symlink(), "shop.db is a link")
-    before = json.loads((Path(__file__).parent / "shop.json").read_text(encoding="utf-8"))
-    rows = [[tuple(row) for row in before[name]] for name in ("orders", "items")]
-    compare(dump("shop.db", workspace()), migrated(*rows))
+    require(not (grader.app / "shop.db").is_symlink(), "shop.db is a link")
+    rows = [[tuple(row) for row in BEFORE[name]] for name in ("orders", "items")]
+    compare(dump("shop.db", grader.workspace()), migrated(*rows))
 
 
 def other_database() -> None:
@@ -174,14 +176,14 @@ def schema() -> None:
         )
         require(keys["items"] == [["orders", "order_id", "id"]], f"items in {name} refers to {keys['items']}")
         require(not found["broken"], f"{name} is inconsistent: {found['broken'][:3]}")
-    accepted = call(PROBE, cwd)
+    accepted = grader.call(PROBE, cwd)
     require(not accepted, f"the new tables accept {accepted}")
 
 
 def bad_data_changes_nothing() -> None:
     dice = random.Random(31)
     for bad in (["12.5O"], [None, "1.234", "12,50"], ["", "-", "1,25.00", "1e3", "12 50", "1_000"]):
-        cwd = workspace()
+        cwd = grader.workspace()
         orders, items = made_up(dice)
         blamed = dice.sample(range(len(orders)), len(bad))
         for at, total in zip(blamed, bad, strict=True):
@@ -210,10 +212,11 @@ def second_run_changes_nothing() -> None:
     require(dump("other.db", cwd) == before, "the second run changed the database")
 
 
-judge({
+grader.checks({
     "shop-migrated": shop_migrated,
     "other-database": other_database,
     "schema": schema,
     "bad-data-changes-nothing": bad_data_changes_nothing,
     "second-run-changes-nothing": second_run_changes_nothing,
 })  # fmt: skip
+grader.finish()

@@ -8,9 +8,11 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-from harness import deliverable, judge, require, run, workspace
+from evalkit_grader import Grader, require
 from inbox import Made, make
 
+grader = Grader()
+GIVEN = json.loads((HERE / "given.json").read_text(encoding="utf-8"))
 HIDDEN = (11, 12, 13, 14)
 Daily = dict[str, list[float]]
 
@@ -58,12 +60,12 @@ def compare_summary(text: str, expected: dict[str, int]) -> None:
 
 def pipeline(cwd: Path, made: Made, code: int = 3) -> Path:
     """Runs the pipeline on the files, and gives the folder with what it wrote."""
-    deliverable("pipeline.py")
+    grader.deliverable("pipeline.py")
     inbox, out = cwd / "hidden", cwd / "result"
     inbox.mkdir(exist_ok=True)
     for name, data in reversed(made.files.items()):
         (inbox / name).write_bytes(data)
-    result = run([sys.executable, "-E", "-s", "-B", "pipeline.py", "hidden", "result"], cwd)
+    result = grader.run([sys.executable, "-E", "-s", "-B", "pipeline.py", "hidden", "result"], cwd)
     require(
         result.code == code,
         f"pipeline.py ended with {result.code}, expected {code}: {result.err.strip()[-300:]}",
@@ -74,50 +76,49 @@ def pipeline(cwd: Path, made: Made, code: int = 3) -> Path:
 
 
 def given_inbox() -> None:
-    expected = json.loads((HERE / "given.json").read_text(encoding="utf-8"))
-    compare_summary(deliverable("out/summary.json"), expected["summary"])
-    compare_quarantine(deliverable("out/quarantine.ndjson"), expected["quarantine"])
-    compare_daily(deliverable("out/daily.csv"), expected["daily"])
+    compare_summary(grader.deliverable("out/summary.json"), GIVEN["summary"])
+    compare_quarantine(grader.deliverable("out/quarantine.ndjson"), GIVEN["quarantine"])
+    compare_daily(grader.deliverable("out/daily.csv"), GIVEN["daily"])
 
 
 def daily() -> None:
     for made in map(make, HIDDEN):
-        compare_daily(deliverable("daily.csv", pipeline(workspace(), made)), daily_of(made))
+        compare_daily(grader.deliverable("daily.csv", pipeline(grader.workspace(), made)), daily_of(made))
 
 
 def quarantine() -> None:
     for made in map(make, HIDDEN):
-        compare_quarantine(deliverable("quarantine.ndjson", pipeline(workspace(), made)), made.quarantine)
+        compare_quarantine(grader.deliverable("quarantine.ndjson", pipeline(grader.workspace(), made)), made.quarantine)
 
 
 def summary() -> None:
     for made in map(make, HIDDEN):
-        compare_summary(deliverable("summary.json", pipeline(workspace(), made)), made.summary)
+        compare_summary(grader.deliverable("summary.json", pipeline(grader.workspace(), made)), made.summary)
 
 
 def clean_inbox() -> None:
     made = make(21, bad=0, broken=False)
-    out = pipeline(workspace(), made, code=0)
+    out = pipeline(grader.workspace(), made, code=0)
     require(
-        deliverable("quarantine.ndjson", out) == "", "quarantine.ndjson is not empty though nothing is wrong"
+        grader.deliverable("quarantine.ndjson", out) == "", "quarantine.ndjson is not empty though nothing is wrong"
     )
-    compare_daily(deliverable("daily.csv", out), daily_of(made))
-    compare_summary(deliverable("summary.json", out), made.summary)
+    compare_daily(grader.deliverable("daily.csv", out), daily_of(made))
+    compare_summary(grader.deliverable("summary.json", out), made.summary)
 
 
 def second_run() -> None:
-    cwd = workspace()
+    cwd = grader.workspace()
     pipeline(cwd, make(31))
     made = make(31, bad=0.5)
     for path in (cwd / "hidden").iterdir():
         path.unlink()
     out = pipeline(cwd, made)
-    compare_quarantine(deliverable("quarantine.ndjson", out), made.quarantine)
-    compare_daily(deliverable("daily.csv", out), daily_of(made))
-    compare_summary(deliverable("summary.json", out), made.summary)
+    compare_quarantine(grader.deliverable("quarantine.ndjson", out), made.quarantine)
+    compare_daily(grader.deliverable("daily.csv", out), daily_of(made))
+    compare_summary(grader.deliverable("summary.json", out), made.summary)
 
 
-judge({
+grader.checks({
     "given-inbox": given_inbox,
     "daily": daily,
     "quarantine": quarantine,
@@ -125,3 +126,4 @@ judge({
     "clean-inbox": clean_inbox,
     "second-run": second_run,
 })  # fmt: skip
+grader.finish()

@@ -6,8 +6,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-from harness import deliverable, judge, require
+from evalkit_grader import Grader, require
 
+grader = Grader()
 EXPECTED = json.loads((HERE / "expected.json").read_text(encoding="utf-8"))
 CONFLICTS = ["W-0033", "W-0034", "W-0085", "W-0086"]
 
@@ -21,7 +22,7 @@ def articles() -> list[dict[str, object]]:
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is no JSON")
 
-    found = json.loads(deliverable("inventory.json"), parse_constant=refuse)
+    found = json.loads(grader.deliverable("inventory.json"), parse_constant=refuse)
     require(isinstance(found, list), "the file is not an array")
     require(
         all(isinstance(article, dict) for article in found), "the array holds something else than objects"
@@ -30,7 +31,7 @@ def articles() -> list[dict[str, object]]:
 
 
 def valid_json() -> None:
-    require(not deliverable("inventory.json").startswith("\ufeff"), "there is a byte order mark")
+    require(not grader.deliverable("inventory.json").startswith("\ufeff"), "there is a byte order mark")
     articles()
 
 
@@ -50,9 +51,10 @@ def same(expected: list[dict[str, object]]) -> None:
             require(exact(mine[field]) == exact(value), message)
 
 
-judge({
+grader.checks({
     "valid-json": valid_json,
     "records-complete": records_complete,
     "values-kept": lambda: same([article for article in EXPECTED if article["id"] not in CONFLICTS]),
     "conflicts-resolved": lambda: same([article for article in EXPECTED if article["id"] in CONFLICTS]),
 })  # fmt: skip
+grader.finish()

@@ -6,8 +6,9 @@ from collections import defaultdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from harness import APP, deliverable, judge, require, run, workspace
+from evalkit_grader import Grader, require
 
+grader = Grader()
 HEADER = "path,requests,errors,bytes\n"
 LOGS = ["logs/access.log", "logs/access.log.1"]
 
@@ -37,12 +38,12 @@ def line(path: str, status: int = 200, size: object = 10, tail: str = '"-" "curl
 
 
 def script_prints(*logs: list[str]) -> None:
-    deliverable("summarise.sh")
-    cwd = workspace()
+    grader.deliverable("summarise.sh")
+    cwd = grader.workspace()
     names = [f"hidden-{at}.log" for at in range(len(logs))]
     for name, lines in zip(names, logs, strict=True):
         (cwd / name).write_text("".join(f"{text}\n" for text in lines))
-    result = run(["sh", "summarise.sh", *names], cwd)
+    result = grader.run(["sh", "summarise.sh", *names], cwd)
     require(result.code == 0, f"summarise.sh ended with {result.code}: {result.err[-200:]}")
     compare(result.out, summary([text for lines in logs for text in lines]), "summarise.sh")
 
@@ -54,8 +55,8 @@ def compare(found: str, expected: str, what: str) -> None:
 
 
 def summary_file() -> None:
-    lines = [text for log in LOGS for text in (APP / log).read_text().splitlines()]
-    compare(deliverable("summary.csv"), summary(lines), "summary.csv")
+    lines = [text for log in LOGS for text in (grader.app / log).read_text().splitlines()]
+    compare(grader.deliverable("summary.csv"), summary(lines), "summary.csv")
 
 
 def other_log() -> None:
@@ -110,9 +111,10 @@ def no_requests() -> None:
     script_prints([])
 
 
-judge({
+grader.checks({
     "summary-file": summary_file,
     "other-log": other_log,
     "hostile-lines": hostile_lines,
     "no-requests": no_requests,
 })  # fmt: skip
+grader.finish()

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
-from harness import Output, deliverable, judge, require, run, workspace
+from evalkit_grader import Grader, Output, require
 
+grader = Grader()
 PROJECTS = ["website", "shop-api", "support", "admin", "x", "7", "web", "a-b"]
 
 
@@ -49,10 +50,10 @@ def hours(minutes: int) -> str:
 
 
 def worklog(text: str | bytes, command: str, *options: str) -> Output:
-    deliverable("worklog.py")
-    cwd = workspace()
+    grader.deliverable("worklog.py")
+    cwd = grader.workspace()
     (cwd / "hidden.log").write_bytes(text.encode() if isinstance(text, str) else text)
-    return run([sys.executable, "-E", "-s", "-B", "worklog.py", command, "hidden.log", *options], cwd)
+    return grader.run([sys.executable, "-E", "-s", "-B", "worklog.py", command, "hidden.log", *options], cwd)
 
 
 def prints(text: str, expected: str, code: int, command: str, *options: str) -> None:
@@ -157,11 +158,12 @@ def errors() -> None:
     ):
         found = worklog(good, options[0], *options[1:])
         require(found.code == 2 and not found.out, f"{' '.join(options)} ended with {found.code}, expected 2")
-    found = run([sys.executable, "-E", "-s", "-B", "worklog.py", "total", "no-such.log"], workspace())
+    found = grader.run([sys.executable, "-E", "-s", "-B", "worklog.py", "total", "no-such.log"], grader.workspace())
     require(
         found.code == 1 and found.err and not found.out,
         f"a missing file: exit {found.code}, expected 1 and a message",
     )
 
 
-judge({"total": total, "report": report, "check": check, "errors": errors})
+grader.checks({"total": total, "report": report, "check": check, "errors": errors})
+grader.finish()

@@ -1,0 +1,1 @@
+"""How is evidence of tampering gathered while a trial's sandbox stands?"""
