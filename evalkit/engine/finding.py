@@ -61,8 +61,8 @@ class Claim:
     """How it is graded."""
     exploits: tuple[Exploit, ...] = ()
     """Attacks that are tried on it."""
-    problems: tuple[str, ...] = ()
-    """What is wrong with its files."""
+    remarks: tuple[str, ...] = ()
+    """What deserves a look in its files."""
 
 
 def judge(
@@ -100,7 +100,7 @@ def judge(
             f"{suite}/{task}",
             _of(clean, "scripted/oracle"),
             _of(clean, "scripted/nop"),
-            (*claim.problems, *_unclean(own, left or {}), *_accused(own, seen)),
+            (*_unclean(own, left or {}), *_accused(own, seen)),
             faults,
         )
         twins = [trial for trial in own if trial.variant == TWIN] if TWIN in of_task else None
@@ -138,6 +138,7 @@ def _attacked(
             *(f"twin: {said}" for said in (twin.problems if twin else ())),
         ),
         remarks=(
+            *claim.remarks,
             *weak,
             *(
                 f"attack {proof.exploit} ({proof.title}): {said}"
