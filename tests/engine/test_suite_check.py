@@ -100,6 +100,8 @@ def test_a_task_is_attacked_by_its_own_list_and_its_twin_where_it_is_sealed(make
     ]
     assert not [one for one in check_plan(prepared, None, "none") if "cheater" in one.agent.id]
     of_one = [one for one in check_plan(prepared, "one", "all") if "cheater" in one.agent.id]
+    assert all(one.only_verdict for one in of_one)
+    assert not [one for one in check_plan(prepared, None, "none") if one.only_verdict]
     assert len(of_one) >= 24
 
 
