@@ -83,6 +83,7 @@ def _claim(planned: PlannedTrial, exploits: Exploits) -> Claim:
     return Claim(
         mode=task.grading_mode,
         exploits=chosen_exploits(task, exploits),
+        naive=bool(task.settings.grading and task.settings.grading.naive),
         remarks=remarks_on(planned.suite, task),
     )
 
