@@ -43,12 +43,12 @@ class Bank:
         require(self.balances() == expected, f"the balances are {self.balances()}, expected {expected}")
 
 
-def ended(children: list[Child], timeout: float = 30) -> list[Output]:
+def ended(children: list[Child], timeout: float = 15) -> list[Output]:
     end = time.monotonic() + timeout
     return [grader.ended(child, max(0.1, end - time.monotonic())) for child in children]
 
 
-def succeed(children: list[Child], timeout: float = 30) -> list[Output]:
+def succeed(children: list[Child], timeout: float = 15) -> list[Output]:
     results = ended(children, timeout)
     for result in results:
         require(result.code is not None, f"a process did not end within {timeout} s")
