@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from evalkit.engine.effects.at_start import AtStart, at_start
 from evalkit.engine.effects.attribution import Attribution, Traced, current_attribution
 from evalkit.engine.effects.change import RawChange
 from evalkit.engine.effects.composition import composed
@@ -21,7 +22,6 @@ from evalkit.engine.effects.state import State, state_of
 from evalkit.engine.effects.told_by_calls import told_by_calls
 from evalkit.engine.effects.tracing import Found, Tracer
 from evalkit.engine.recorder import Recorder
-from evalkit.measures.tampering.places import program_named
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.effect import Effect
@@ -43,8 +43,8 @@ class EffectsMeter:
     attribution: Attribution
     network: bool = True
     """Whether the sandbox has one: else nothing can be sent."""
-    programs: frozenset[str] = frozenset()
-    """Paths of the programs in the folders of a usual PATH, before anybody has worked there."""
+    at_start: AtStart | None = None
+    """What was there before anybody has worked; None until it is known."""
     measured: bool = False
     """Whether everything could be measured so far, at least once."""
     _failed: bool = False
@@ -108,10 +108,8 @@ class EffectsMeter:
         state = await state_of(self.sandbox, self.scope.tables, may_change=self.scope.packages)
         self._was_alive = await self._still(alive) if alive.processes else alive
         self._before = state
-        if not self.programs:
-            self.programs = frozenset(
-                path for path, entry in state.entries.items() if program_named(path) and entry.kind != "dir"
-            )
+        if self.at_start is None:
+            self.at_start = at_start(state.entries, self.workdir)
         await self.attribution.begin(state.contents)
         current_attribution.set(self.attribution)
 
