@@ -21,6 +21,7 @@ from evalkit.engine.effects.scope import Scope, severity
 from evalkit.engine.effects.state import State, state_of
 from evalkit.engine.effects.told_by_calls import told_by_calls
 from evalkit.engine.effects.tracing import Found, Tracer
+from evalkit.engine.effects.watched import Watched, lists_beside, watched_changes
 from evalkit.engine.recorder import Recorder
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
@@ -45,6 +46,8 @@ class EffectsMeter:
     """Whether the sandbox has one: else nothing can be sent."""
     at_start: AtStart | None = None
     """What was there before anybody has worked; None until it is known."""
+    watched: Watched = field(default_factory=Watched)
+    """Changes of the last stage that later programs obey."""
     measured: bool = False
     """Whether everything could be measured so far, at least once."""
     _failed: bool = False
@@ -63,7 +66,7 @@ class EffectsMeter:
 
     async def begin(self) -> None:
         """Take the state before the agent's time, and follow its calls from now on."""
-        self._before, self._first = None, self.recorder.next
+        self._before, self._first, self.watched = None, self.recorder.next, Watched()
         self._was_alive = self._is_alive = Alive()
         await self._safely("before", self._begin)
 
@@ -136,6 +139,7 @@ class EffectsMeter:
             tracer.trace_process(change, one)
             for change, one in process_changes(self._was_alive.processes, self._is_alive.processes, own=own)
         ]
+        self._watch(before, after, tracer)
         sockets = socket_changes(self._was_alive.listeners, self._is_alive.listeners)
         found += [
             *processes,
@@ -155,6 +159,14 @@ class EffectsMeter:
         for one in passed:
             if self.scope.forbids(one.change):
                 self._passing[one.change.resource] = one
+
+    def _watch(self, before: State, after: State, tracer: Tracer) -> None:
+        programs = self.at_start.programs if self.at_start else frozenset[str]()
+        found = tracer.trace(tuple(watched_changes(before.entries, after.entries, programs)))
+        self.watched = Watched(
+            tuple(self._row("", one.change, one.traced) for one in found),
+            lists_beside({one.change.resource for one in found}, after.entries),
+        )
 
     async def _alive(self) -> Alive:
         return Alive(await self.sandbox.processes(), await self.sandbox.listeners())
