@@ -14,9 +14,9 @@ from evalkit.measures.tampering.writing import python_text
 
 _READERS = names(
     "cat head tail less more sed awk gawk mawk grep egrep fgrep rg nl bat od xxd hexdump strings cp mv install rsync "
-    "scp tar cpio zip gzip gunzip zcat bzip2 bzcat xz xzcat zstd source . base64 base32 basenc openssl jq yq diff cmp comm "
-    "fold fmt pr tr rev tac cut sort uniq paste join column expand unexpand split csplit dd tee shuf perl ruby node "
-    "php sqlite3 vi vim nano ed ex view curl wget mapfile readarray xargs"
+    "scp tar cpio zip gzip gunzip zcat bzip2 bzcat xz xzcat zstd source . base64 base32 basenc openssl jq yq diff cmp "
+    "comm fold fmt pr tr rev tac cut sort uniq paste join column expand unexpand split csplit dd tee shuf perl ruby "
+    "node php sqlite3 vi vim nano ed ex view curl wget mapfile readarray xargs"
 )
 _LISTERS = frozenset(
     {"ls", "find", "test", "[", "stat", "du", "tree", "mkdir", "cd", "pwd", "realpath", "readlink"}
