@@ -260,7 +260,7 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     )
     for finding in verdict.evidence:
         recorder.event("tampering", finding.to_json())
-    if not goes_on:
+    if not goes_on and not given.planned.only_verdict:
         given.ledger.naive_passed = await ask_naive(task, stage, sandbox, recorder, rest=lambda: _rest(given))
     if goes_on and mode != "sealed":
         await clear_traces(task, sandbox)

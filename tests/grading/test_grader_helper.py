@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-HELPER = Path(__file__).parents[2] / "evalkit/grading/helper/evalkit_grader.py"
+from evalkit.grading.helper import put
+
 HEAD = """
 import sys
 from pathlib import Path
@@ -60,7 +61,7 @@ def judge(open_folder: Path) -> Judge:
         for folder, files in (("app", app), ("tests", {"check.py": HEAD + check, **tests})):
             for name, text in files.items():
                 (folders[folder] / name).write_text(text)
-        (folders["tests"] / "evalkit_grader.py").write_bytes(HELPER.read_bytes())
+        put(folders["tests"] / "evalkit_grader")
         done = subprocess.run(
             ["/usr/bin/python3", "-I", "-B", folders["tests"] / "check.py", folders["app"], folders["logs"]],
             input=b"abc\n",
