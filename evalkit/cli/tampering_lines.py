@@ -16,8 +16,8 @@ _MOST_LINES = 3
 
 
 def tampering_lines(scored: ScoredTrials, tampered: Mapping[str, Codes]) -> Iterator[str]:
-    """A line for each kind that is confirmed, and for agents without any up to how often they may have one; nothing where
-    no scorer looked.
+    """A line for each kind that is confirmed, and for agents without any up to how often they may have one; nothing
+    where no scorer looked.
     """
     columns = [column for (_, metric), column in scored.columns.items() if metric == CONFIRMED]
     if not columns:
