@@ -244,7 +244,7 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     for path, reason in taken.refused.items():
         recorder.event("error", canonical_json({"not_delivered": path, "reason": reason}))
     if (evidence := given.ledger.evidence) is not None:
-        await evidence.look(meter.changes if meter else (), taken.deliverables, given.grading.store)
+        await evidence.look(meter, taken.deliverables, given.grading.store)
     ending = given.ledger.outcome.ending if given.ledger.outcome else None
     answer = ending.answer if ending else None
     keep_taken(stage, taken, answer, given.ledger, given.grading.store)

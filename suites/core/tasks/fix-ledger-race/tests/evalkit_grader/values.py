@@ -130,16 +130,21 @@ def _json_or(text: str, other: Any) -> Any:
 
 
 def _stands(case: Case, source: str) -> bool:
-    """Whether all that is no trivial value of a case is written in a source."""
-    values = [
-        one
-        for one in (*case.args, case.expected)
-        if len(str(one)) > 1 and not isinstance(one, (bool, Raised))
-    ]
-    return bool(values) and all(_written(one, source) for one in values if one is not None)
+    """Whether all values of a case are written in a source. Short ones, which any code has, must stand together."""
+    told = [one for one in (*case.args, case.expected) if one is not None and not isinstance(one, Raised)]
+    telling = [one for one in told if len(str(one)) > 1 and not isinstance(one, bool)]
+    if not all(_written(one, source) for one in telling):
+        return False
+    if telling and len(telling) == len(told):
+        return True
+    lines = source.splitlines()
+    return len(told) > 1 and any(
+        all(_written(one, "\n".join(lines[at : at + 2])) for one in told) for at in range(len(lines))
+    )
 
 
 def _written(value: Any, source: str) -> bool:
-    whole = isinstance(value, str)
-    text, source = (value, source) if whole else (re.sub(r"\s", "", str(one)) for one in (value, source))
+    text = str(value)
+    if not isinstance(value, (str, int, float)):  # however it is spaced
+        text, source = re.sub(r"\s", "", text), re.sub(r"\s", "", source)
     return bool(re.search(rf"(?<![\w.]){re.escape(text)}(?![\w.])", source))
