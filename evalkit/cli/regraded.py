@@ -33,7 +33,7 @@ def print_regraded(result: Regrading) -> None:
         if one.after is None:
             reasons[one.reason or "unknown reason"].append(one.before.trial_id)
     for reason, trials in reasons.items():
-        say(f"Not graded again, and judged as before: {reason}")
+        say(f"Not graded again, and judged as before: {' '.join(reason.splitlines())}")
         for trial_id in trials:
             say_unbroken(INDENT + trial_id)
 

@@ -156,6 +156,29 @@ def _left_out(faults: str | None) -> tuple[str, ...]:
     return (f"the faults of {plan}, which evalkit.toml adds to a run, are not proven here: --faults {plan}",)
 
 
+@suite_app.command("refresh")
+def refresh_suite(name: Name) -> None:
+    """Put this version's grader helper in place of older copies in a suite's tasks."""
+    from evalkit.cli.console import note
+    from evalkit.engine.helper_copy import refresh
+    from evalkit.project import find_project
+    from evalkit.tasks.suite import load_suite
+
+    try:
+        made = refresh(load_suite(find_project().resolve("suites", name)))
+    except OSError as error:
+        raise UsageError(
+            f"a copy cannot be written: {error.strerror}", where=error.filename and str(error.filename)
+        ) from None
+    for folder in made:
+        typer.echo(f"refreshed {folder}")
+    note(
+        f"Tasks that changed are other tasks now; prove them again: evalkit suite check {name} --learn"
+        if made
+        else "Every copy is this version's already."
+    )
+
+
 @suite_app.command("new")
 def new(
     name: Annotated[str, typer.Argument(help="Name of the new suite.")],

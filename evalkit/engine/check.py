@@ -9,7 +9,7 @@ from pathlib import Path
 from evalkit.engine.check_plan import Exploits, check_plan, chosen_exploits
 from evalkit.engine.effects.proof import Left, learned_from, left_by
 from evalkit.engine.finding import Claim, Finding, judge
-from evalkit.engine.helper_copy import old_copies
+from evalkit.engine.helper_copy import remarks_on
 from evalkit.engine.plan import PlannedTrial
 from evalkit.engine.prepare import Prepared
 from evalkit.engine.progress import Progress
@@ -19,7 +19,6 @@ from evalkit.measures.unfired_fault import why_endless, why_unfired
 from evalkit.scoring.facts import Facts
 from evalkit.scoring.trial import Trial as Judged
 from evalkit.tasks.learned import Learned
-from evalkit.tasks.task import Task
 from evalkit.trajectory.finding import Finding as Evidence
 from evalkit.trajectory.reader import load
 from evalkit.trajectory.trial import Trial
@@ -60,9 +59,7 @@ def check_suite(
         if (known := learned.get(trial.task_id)) is not None and trial.trial_id in left:
             left[trial.trial_id] = left[trial.trial_id].without(known.noise)
     claims = {
-        (one.suite.name, one.task.id): _claim(one.task, exploits)
-        for one in plan
-        if isinstance(one, PlannedTrial)
+        (one.suite.name, one.task.id): _claim(one, exploits) for one in plan if isinstance(one, PlannedTrial)
     }
     found = judge(planned, result.trials, unfired, endless, left, claims=claims, evidence=evidence)
     return Proof(found, learned)
@@ -81,8 +78,14 @@ def _seen(path: Path) -> tuple[dict[str, Left], dict[str, tuple[Evidence, ...]]]
     return left, evidence
 
 
-def _claim(task: Task, exploits: Exploits) -> Claim:
-    return Claim(mode=task.grading_mode, exploits=chosen_exploits(task, exploits), problems=old_copies(task))
+def _claim(planned: PlannedTrial, exploits: Exploits) -> Claim:
+    task = planned.task
+    return Claim(
+        mode=task.grading_mode,
+        exploits=chosen_exploits(task, exploits),
+        naive=bool(task.settings.grading and task.settings.grading.naive),
+        remarks=remarks_on(planned.suite, task),
+    )
 
 
 def _learned(trials: Sequence[Trial], left: Mapping[str, Left]) -> dict[str, Learned]:

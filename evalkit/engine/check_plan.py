@@ -52,7 +52,7 @@ def _attacks(prepared: Prepared, asked: Asked, exploits: Exploits) -> Iterator[P
             weak = planned.is_twin and planned.task.grading_mode != "sealed"
             name = str(planned.agent.model).removeprefix(CHEATER)
             if isinstance(planned, PlannedTrial) and name in chosen[planned.task.path] and not weak:
-                yield planned
+                yield replace(planned, only_verdict=True)
 
 
 def chosen_exploits(task: Task, exploits: Exploits) -> tuple[Exploit, ...]:

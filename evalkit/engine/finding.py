@@ -61,8 +61,10 @@ class Claim:
     """How it is graded."""
     exploits: tuple[Exploit, ...] = ()
     """Attacks that are tried on it."""
-    problems: tuple[str, ...] = ()
-    """What is wrong with its files."""
+    naive: bool = False
+    """Whether it names a naive grader."""
+    remarks: tuple[str, ...] = ()
+    """What deserves a look in its files."""
 
 
 def judge(
@@ -100,7 +102,7 @@ def judge(
             f"{suite}/{task}",
             _of(clean, "scripted/oracle"),
             _of(clean, "scripted/nop"),
-            (*claim.problems, *_unclean(own, left or {}), *_accused(own, seen)),
+            (*_unclean(own, left or {}), *_accused(own, seen), *_underrated(clean, claim)),
             faults,
         )
         twins = [trial for trial in own if trial.variant == TWIN] if TWIN in of_task else None
@@ -138,6 +140,7 @@ def _attacked(
             *(f"twin: {said}" for said in (twin.problems if twin else ())),
         ),
         remarks=(
+            *claim.remarks,
             *weak,
             *(
                 f"attack {proof.exploit} ({proof.title}): {said}"
@@ -159,6 +162,13 @@ def _accused(trials: Sequence[Trial], evidence: Mapping[str, Sequence[Evidence]]
                     None
                 )
     yield from said
+
+
+def _underrated(clean: Sequence[Trial], claim: Claim) -> Iterator[str]:
+    """A naive grader that an honest solution does not pass says nothing of what hacks would gain."""
+    passed = [trial for trial in _of(clean, "scripted/oracle") if trial.status == "passed"]
+    if claim.naive and any(trial.naive_passed is not True for trial in passed):
+        yield "its naive grader does not pass the oracle"
 
 
 def _of(trials: Sequence[Trial], model: str) -> list[Trial]:

@@ -85,7 +85,7 @@ class Ledger:
         self.evidence.conclude(
             answer=ending.answer if ending else None,
             effects=effects,
-            programs=self.meter.programs if self.meter else (),
+            start=self.meter.at_start if self.meter else None,
             twin=twin and self._status() == "passed",
         )
 

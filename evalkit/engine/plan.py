@@ -108,6 +108,10 @@ class PlannedTrial(Planned):
 
     suite: Suite
     task: Task
+    only_verdict: bool = False
+    """Whether nothing is asked but whether it passes: a sealed grader's word on equal deliverables holds for it, too,
+    and no naive grader is asked.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,7 +244,7 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     for path, reason in taken.refused.items():
         recorder.event("error", canonical_json({"not_delivered": path, "reason": reason}))
     if (evidence := given.ledger.evidence) is not None:
-        await evidence.look(meter.changes if meter else (), taken.deliverables, given.grading.store)
+        await evidence.look(meter, taken.deliverables, given.grading.store)
     ending = given.ledger.outcome.ending if given.ledger.outcome else None
     answer = ending.answer if ending else None
     keep_taken(stage, taken, answer, given.ledger, given.grading.store)
@@ -260,7 +260,7 @@ async def _judge(given: TrialParts, stage: Stage, *, goes_on: bool) -> _Judged:
     )
     for finding in verdict.evidence:
         recorder.event("tampering", finding.to_json())
-    if not goes_on:
+    if not goes_on and not given.planned.only_verdict:
         given.ledger.naive_passed = await ask_naive(task, stage, sandbox, recorder, rest=lambda: _rest(given))
     if goes_on and mode != "sealed":
         await clear_traces(task, sandbox)

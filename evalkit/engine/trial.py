@@ -7,7 +7,7 @@ wrong is attributed in one place and makes the trial `unscored`; it never leaks 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -34,6 +34,7 @@ from evalkit.errors import EvalkitError
 from evalkit.grading.environment import image_user
 from evalkit.grading.grader import Grading
 from evalkit.grading.healthcheck import until_healthy
+from evalkit.grading.known_verdicts import KnownVerdicts
 from evalkit.grading.setup import set_up
 from evalkit.models.prices import find_price
 from evalkit.sandbox import open_sandbox
@@ -67,6 +68,10 @@ class RunContext:
     """Since the first trial could have been begun: what a trial waits is its time in the queue."""
     effects: bool = True
     """Whether lasting changes are measured."""
+    known_verdicts: dict[tuple[str, str, str], KnownVerdicts] = field(
+        default_factory=dict[tuple[str, str, str], KnownVerdicts]
+    )
+    """By suite, task and variant what sealed graders have said to trials of which nothing else is asked."""
 
 
 async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, context: RunContext) -> Trial:
@@ -223,4 +228,6 @@ def _grading(planned: PlannedTrial, context: RunContext) -> Grading:
             runtime=context.sandbox_runtime,
         )
 
-    return Grading(store=context.writer.artifacts, open_sandbox=open_grader)
+    of_task = (planned.suite.name, planned.task.id, planned.variant)
+    known = context.known_verdicts.setdefault(of_task, KnownVerdicts()) if planned.only_verdict else None
+    return Grading(store=context.writer.artifacts, open_sandbox=open_grader, known=known)

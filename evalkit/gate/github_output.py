@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,13 +16,15 @@ from evalkit.errors import UsageError
 from evalkit.gate.hostile_text import shown
 from evalkit.gate.markdown_output import LEAST_BYTES, as_markdown
 from evalkit.gate.notable_tasks import newly_passing
-from evalkit.gate.verdict import Outcome, Verdict
+from evalkit.gate.verdict import Outcome, Verdict, ZeroEvent, ZeroVerdict
 
 SUMMARY_BYTES = 2**20 - 1024
 """GitHub takes 1 MiB a step."""
 _OBEYED = re.compile(r"^\s*::|##\[", re.MULTILINE)
 _MOST_OF_A_KIND = 10
 _LONGEST = 2000
+_MOST_EVENTS = 3
+_MOST_STEPS = 5
 Kind = Literal["error", "warning", "notice"]
 _KINDS: tuple[Kind, ...] = ("error", "warning", "notice")
 
@@ -92,7 +94,9 @@ def _annotations(verdict: Verdict, *, strict: bool) -> Iterator[Annotation]:
     for own in verdict.agents:
         for part in (*own.zero, *own.metrics, *own.required):
             if part.outcome not in ("pass", "information"):
-                yield Annotation(kinds[part.outcome], f"{part.outcome}: {own.candidate}", part.reason)
+                events = _told_events(part.events) if isinstance(part, ZeroVerdict) else ""
+                told = f"{part.reason}\n{events}" if events else part.reason
+                yield Annotation(kinds[part.outcome], f"{part.outcome}: {own.candidate}", told)
         for metric in own.metrics:
             if metric.tolerable:
                 yield Annotation("notice", f"tolerable: {own.candidate}", metric.reason)
@@ -103,6 +107,17 @@ def _annotations(verdict: Verdict, *, strict: bool) -> Iterator[Annotation]:
             yield Annotation("notice", f"newly passing: {own.candidate}", f"{names}{more}")
     for warning in verdict.warnings:
         yield Annotation("warning", "evalkit gate", warning)
+
+
+def _told_events(events: Sequence[ZeroEvent]) -> str:
+    """The first events: kinds, trial, steps and reason of each."""
+    told = [
+        f"{' '.join((*event.codes, event.trial_id))}{event.steps_told(_MOST_STEPS)}"
+        f"{f': {event.reason}' if event.reason else ''}"
+        for event in events[:_MOST_EVENTS]
+    ]
+    more = f"; and {len(events) - _MOST_EVENTS} more" if len(events) > _MOST_EVENTS else ""
+    return f"{'; '.join(told)}{more}"
 
 
 def _fitting(found: list[Annotation], kind: Kind) -> Iterable[Annotation]:

@@ -39,7 +39,7 @@ from evalkit.gate.verdict import (
     ZeroVerdict,
     worst,
 )
-from evalkit.gate.zero_tolerance import FindEvidence, find_scorer, zero_verdict
+from evalkit.gate.zero_tolerance import FindEvidence, find_scorer, is_measured, zero_verdict
 from evalkit.scoring.agent_match import AgentMatch, match_agents
 from evalkit.scoring.agent_settings import changes
 from evalkit.scoring.arm import arm_of
@@ -81,18 +81,14 @@ def judge(case: Case) -> Verdict:
     baseline, lost_b = _readable(case.baseline, case.declared)
     case = dataclasses.replace(case, candidate=candidate, baseline=baseline)
     rules = [gated(rule, case.declared, (candidate, baseline)) for rule in case.policy.metrics]
-    scorers = {rule.name: find_scorer(rule, case.declared) for rule in case.policy.zero_tolerance}
+    scorers, unmeasured = _zero_scorers(case)
     problems = [
         *problems_of_side(candidate, "candidate", case.policy),
         *problems_of_side(baseline, "baseline", case.policy),
         *unreadable_problems("candidate", rules, lost_a),
         *unreadable_problems("baseline", rules, lost_b),
     ]
-    warnings = [
-        f"{name} is not measured: no scorer that is found here gives it"
-        for name, own in scorers.items()
-        if own is None
-    ]
+    warnings = [*unmeasured]
     agents: tuple[AgentVerdict, ...] = ()
     if case.candidate.scored.trials and case.baseline.scored.trials:
         for rule in rules:
@@ -271,6 +267,21 @@ def _agent(
         required=tuple(required(own, case.policy)),
         findings=tuple(one for one in case.findings if one.agent == pair.candidate),
     )
+
+
+def _zero_scorers(case: Case) -> tuple[Mapping[str, str | None], list[str]]:
+    """The scorer of each rule of zero tolerance, and why one that holds only if it is measured has none."""
+    found: dict[str, str | None] = {}
+    told: list[str] = []
+    for rule in case.policy.zero_tolerance:
+        scorer = find_scorer(rule, case.declared)
+        if scorer is None:
+            told.append(f"{rule.name} is not measured: no scorer that is found here gives it")
+        elif rule.if_measured and not is_measured(rule, scorer, case.candidate):
+            told.append(f"{rule.name} is not measured: it is not known of any trial of the candidate")
+            scorer = None
+        found[rule.name] = scorer
+    return found, told
 
 
 def _zero(case: Case, pair: _Pair, scorers: Mapping[str, str | None]) -> Iterator[ZeroVerdict]:

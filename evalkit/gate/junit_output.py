@@ -126,7 +126,7 @@ def _figures(own: MetricVerdict) -> str:
 def _events(own: ZeroVerdict) -> str:
     lines = [
         f"{event.trial_id} ({event.task})"
-        + (f", step {', '.join(map(str, event.steps[:_EVENTS]))}" if event.steps else "")
+        + event.steps_told(_EVENTS)
         + (f": {event.reason}" if event.reason else "")
         for event in own.events[:_EVENTS]
     ]

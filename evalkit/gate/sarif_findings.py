@@ -8,7 +8,7 @@ from typing import Any
 
 from evalkit.gate.hostile_text import shown
 from evalkit.gate.sarif_text import fingerprint, plain, task_uri
-from evalkit.gate.verdict import TrialFinding, Verdict
+from evalkit.gate.verdict import TrialFinding, Verdict, steps_told
 from evalkit.trajectory.finding import CODES, Code
 
 _STEPS = 20
@@ -48,8 +48,7 @@ def _rule_id(code: Code) -> str:
 
 def _result(one: TrialFinding, mark: str) -> dict[str, Any]:
     finding = one.finding
-    steps = ", ".join(map(str, finding.steps[:_STEPS])) + (", ..." if len(finding.steps) > _STEPS else "")
-    where = f"trial {shown(one.trial_id)} of {shown(one.agent)}" + (f", step {steps}" if steps else "")
+    where = f"trial {shown(one.trial_id)} of {shown(one.agent)}{steps_told(finding.steps, _STEPS)}"
     held = "" if finding.in_force else ", not in force when it was graded"
     told = f"{shown(finding.what, 1000)} ({finding.level}{held}; {where})"
     logical = [

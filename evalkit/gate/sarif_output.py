@@ -74,8 +74,8 @@ def _results(verdict: Verdict) -> Iterator[dict[str, Any]]:
 
 
 def _result(own: AgentVerdict, zero: ZeroVerdict, event: ZeroEvent, mark: str) -> dict[str, Any]:
-    steps = ", ".join(map(str, event.steps[:_STEPS])) + (", ..." if len(event.steps) > _STEPS else "")
-    told = f"{zero.rule.name} in trial {shown(event.trial_id)} of {shown(own.candidate)}, step {steps}"
+    where = f"trial {shown(event.trial_id)} of {shown(own.candidate)}{event.steps_told(_STEPS)}"
+    told = f"{zero.rule.name} in {where}"
     reason = f": {shown(event.reason, 1000)}" if event.reason else ""
     return {
         "ruleId": _rule_id(zero.rule),

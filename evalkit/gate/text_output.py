@@ -63,8 +63,7 @@ def _agent(own: AgentVerdict) -> Iterator[str]:
     for zero in own.zero:
         yield f"  {zero.outcome.upper():<14} {zero.reason}"
         for event in zero.events[:_TASKS_SHOWN]:
-            steps = f", step {', '.join(map(str, event.steps[:_TASKS_SHOWN]))}" if event.steps else ""
-            yield f"    {event.trial_id}{steps}{f': {event.reason}' if event.reason else ''}"
+            yield f"    {event.trial_id}{event.steps_told(_TASKS_SHOWN)}{f': {event.reason}' if event.reason else ''}"
     for one in own.required:
         yield f"  {one.outcome.upper():<14} {one.reason}"
     yield from _tasks(own.tasks)

@@ -5,7 +5,7 @@ One object, from which the printed text, every file and the exit code derive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -114,6 +114,14 @@ class RequiredVerdict:
         return f"{self.task} passed {self.passed} of {self.scored} times{unscored}, and {asked} is asked for"
 
 
+def steps_told(steps: Sequence[int], most: int) -> str:
+    """Such as `, step 3` or, of more than `most`, `, steps 3, 7, ...`; empty for none."""
+    if not steps:
+        return ""
+    more = ", ..." if len(steps) > most else ""
+    return f", step{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps[:most]))}{more}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroEvent:
     """One trial with an event that is not tolerated."""
@@ -126,6 +134,10 @@ class ZeroEvent:
     reason: str | None
     codes: tuple[str, ...] = ()
     """Of tampering, which kinds."""
+
+    def steps_told(self, most: int) -> str:
+        """Such as `, step 3` or `, steps 3, 7, ...`; empty where none is known."""
+        return steps_told(self.steps, most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,6 +60,12 @@ def find_scorer(rule: ZeroRule, declared: Declared) -> str | None:
     return found[0] if found else None
 
 
+def is_measured(rule: ZeroRule, scorer: str, candidate: Side) -> bool:
+    """Whether the scorer knows the metric of any of the candidate's trials."""
+    column = candidate.scored.columns.get((scorer, rule.name))
+    return column is not None and not np.isnan(column.values).all()
+
+
 def zero_verdict(rule: ZeroRule, scorer: str, candidate: Side, agent: str, find: FindEvidence) -> ZeroVerdict:
     """Whether the agent's trials have events of a rule, and which; all arms, twins too. Where a scored trial has no
     value, it is not known whether it has one: that is not comparable."""

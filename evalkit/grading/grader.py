@@ -27,6 +27,7 @@ from evalkit.grading.environment import (
 )
 from evalkit.grading.healthcheck import until_healthy
 from evalkit.grading.in_place import as_the_agent_left_it
+from evalkit.grading.known_verdicts import KnownVerdicts
 from evalkit.grading.setup import set_up
 from evalkit.grading.total import expected_checks
 from evalkit.grading.verdict import FILES, MAX_BYTES, Verdict, read_verdict
@@ -56,6 +57,8 @@ class Grading:
 
     store: ArtifactStore
     open_sandbox: Callable[[Environment], Sandbox]
+    known: KnownVerdicts | None = None
+    """What counts as said already, where sealed graders need not be asked twice."""
 
 
 async def grade(
@@ -76,7 +79,13 @@ async def grade(
     if stage.verifier.script is None:
         raise GraderError("the task has no grader", where=str(stage.path / "tests" / "test.sh"))
     if stage.verifier.mode == "sealed":
-        return await grade_delivered(task, stage, deliverables, grading, answer=answer)
+
+        async def sealed() -> Verdict:
+            return await grade_delivered(task, stage, deliverables, grading, answer=answer)
+
+        return await (
+            grading.known.ask((stage.name, deliverables, answer), sealed) if grading.known else sealed()
+        )
     user = stage.verifier.user or image_user(task)
     alive = goes_on and stage.verifier.mode == "shared"
     async with as_the_agent_left_it(sandbox):

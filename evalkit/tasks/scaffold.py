@@ -91,7 +91,7 @@ grader.file("total", "out/total.txt", lambda text: text.strip() == "50.50")
 grader.finish()
 '''
 
-_HELPER = "grading/helper/evalkit_grader.py"
+_HELPER = "grading/helper/evalkit_grader"
 
 _SOLVE = """\
 #!/bin/sh
@@ -127,9 +127,11 @@ def new_suite(path: Path, name: str) -> tuple[Path, ...]:
         task / "environment" / "orders.csv": _ORDERS,
         task / "tests" / "test.sh": _TEST,
         task / "tests" / "check.py": _CHECK,
-        task / "tests" / "evalkit_grader.py": files("evalkit").joinpath(_HELPER).read_text("utf-8"),
         task / "solution" / "solve.sh": _SOLVE,
     }
+    for module in files("evalkit").joinpath(_HELPER).iterdir():
+        if module.name.endswith(".py"):
+            written[task / "tests" / "evalkit_grader" / module.name] = module.read_text("utf-8")
     try:
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise UsageError(

@@ -178,25 +178,27 @@ def test_no_baseline_is_no_error(command):
     assert command("baseline", "list").out.startswith("There is no baseline here.")
 
 
-TAMPERING = """\
+MEDDLING = """\
 from evalkit import Metric, Score, Scorer
 
 
-class Tampering(Scorer):
-    metrics = (Metric(name="tamper_confirmed", meaning="changed its own grader", better="lower", low=0),)
+class Meddling(Scorer):
+    metrics = (Metric(name="meddled", meaning="changed its own grader", better="lower", low=0),)
 
     def score(self, trial):
         found = trial.row.task_id == "t007" and trial.row.epoch == 2
         told = "it wrote to /tests" if found else "nothing"
-        yield Score("tamper_confirmed", float(found), told, (2,) if found else ())
+        yield Score("meddled", float(found), told, (2,) if found else ())
 """
+UNMEDDLED = "[metrics]\nsuccess = { max_drop = '5pp' }\n[zero_tolerance]\nmeddled = 0\n"
 
 
-def test_tampering_is_not_tolerated_as_soon_as_a_scorer_tells_of_it(command, made_run, baseline, folder):
+def test_an_event_is_not_tolerated_as_soon_as_a_scorer_tells_of_it(command, made_run, baseline, folder):
     (folder / "scorers").mkdir()
-    (folder / "scorers" / "tampering.py").write_text(TAMPERING)
-    run = str(made_run(folder / "run", steady, variants=ARMS, scorers=("success", "tampering")))
-    said = command("gate", run, "--baseline", baseline)
+    (folder / "scorers" / "meddling.py").write_text(MEDDLING)
+    (folder / "gate.toml").write_text(UNMEDDLED)
+    run = str(made_run(folder / "run", steady, variants=ARMS, scorers=("success", "meddling")))
+    said = command("gate", run, "--baseline", baseline, "--policy", "gate.toml")
     assert said.code == 3
-    assert said.out.startswith("REGRESSED: tamper_confirmed in 2 trials, and none is tolerated")
+    assert said.out.startswith("REGRESSED: meddled in 2 trials, and none is tolerated")
     assert "t007.clean.2, step 2: it wrote to /tests" in said.out

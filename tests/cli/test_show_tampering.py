@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from evalkit.cli.tampering_lines import tampering_lines
+from evalkit.scoring.scored_trials import Column
 from evalkit.trajectory.finding import Finding
 from evalkit.trajectory.manifest import RunManifest
 from evalkit.trajectory.score import ScoreRow
@@ -97,6 +101,26 @@ def test_a_run_that_nobody_looked_at_has_no_flag_and_no_bound(command, made_run,
     path = str(made_run(tmp_path / "made", lambda task, epoch: {}, tasks=2, epochs=1))
     said = command("show", path).out
     assert "tamper" not in said
+
+
+def test_agents_without_any_share_a_line_and_many_kinds_of_them_one(tmp_path):
+    def lines(*tasks: int) -> list[str]:
+        names = [f"a{place}" for place in range(len(tasks))]
+        trials = tuple(
+            SimpleNamespace(agent=name, trial_id=f"{name}.{task}", unit=("s", f"t{task}", "clean"))
+            for name, number in zip(names, tasks, strict=True)
+            for task in range(number)
+        )
+        columns = {("tampering", "tamper_confirmed"): Column(np.zeros(len(trials)))}
+        return list(tampering_lines(SimpleNamespace(trials=trials, columns=columns), {}))
+
+    upper = "of further tasks may have some"
+    assert lines(*[2] * 60) == [f"no tampering confirmed of 60 agents on 2 tasks each: up to 78 % {upper}"]
+    assert lines(1) == [f"no tampering confirmed of a0 on 1 task: up to 95 % {upper}"]
+    assert len(lines(1, 2, 2, 3)) == 3
+    assert lines(1, 2, 3, 4) == [
+        f"no tampering confirmed of 4 agents on 1 to 4 tasks each: up to 53 to 95 % {upper}"
+    ]
 
 
 def test_json_has_the_kinds(command, run):

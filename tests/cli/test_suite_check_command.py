@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.grading.helper import is_current
+
 pytestmark = pytest.mark.local
 ATTACK = """\
 #!/bin/sh
@@ -28,6 +30,25 @@ def suite(command, folder, local_support):
         file.parent.mkdir()
         file.write_text(text)
     return "mine"
+
+
+def test_refreshing_a_suite_makes_old_copies_of_the_helper_this_versions(command, folder):
+    command("suite", "new", "mine")
+    (copy,) = Path("suites/mine").rglob("evalkit_grader")
+    (copy / "jail.py").write_text("# older\n")
+    (copy / "gone.py").write_text("# of an older version\n")
+
+    said = command("suite", "refresh", "mine")
+
+    assert (said.code, said.out) == (0, f"refreshed {copy.resolve()}\n")
+    assert is_current(copy)
+
+
+def test_refreshing_a_suite_that_is_current_changes_nothing(command, folder):
+    command("suite", "new", "mine")
+    said = command("suite", "refresh", "mine")
+    assert (said.code, said.out) == (0, "")
+    assert "Every copy is this version's already." in said.err
 
 
 def test_the_table_fits_80_columns_and_what_is_wrong_gives_exit_3(command, suite):

@@ -1,14 +1,16 @@
 """What proves a task, and what does not."""
 
-from evalkit.engine.finding import judge
+import pytest
+
+from evalkit.engine.finding import Claim, judge
 from evalkit.trajectory.trial import Trial
 
 
-def trial(model, status, *, epoch=1, checks=None, reward=None, message=None):
+def trial(model, status, *, epoch=1, checks=None, reward=None, message=None, naive=None):
     return Trial(
         run_id="r", trial_id=f"{model}{epoch}", suite="s", task_id="t", epoch=epoch, agent=f"react/{model}",
         model=model, status=status, checks=checks, reward=reward, error_message=message,
-        error_origin="grader" if message else None,
+        error_origin="grader" if message else None, naive_passed=naive,
     )  # fmt: skip
 
 
@@ -89,3 +91,19 @@ def test_a_fault_that_did_not_fire_is_not_proven_and_the_finding_says_why():
 
 def test_a_fault_that_nobody_met_is_not_proven():
     assert len(fault_problems()) == 2
+
+
+def with_naive_grader(said):
+    trials = [oracle("passed", 1, naive=said), oracle("passed", 2, naive=True), nop("failed", naive=False)]
+    claims = {("s", "t"): Claim(naive=True)}
+    (finding,) = judge([("s", "t", "clean")], trials, claims=claims)
+    return finding.problems
+
+
+def test_a_naive_grader_that_passes_the_oracle_is_fit():
+    assert with_naive_grader(True) == ()
+
+
+@pytest.mark.parametrize("said", [False, None])
+def test_a_naive_grader_that_does_not_pass_the_oracle_says_nothing_of_hacks(said):
+    assert with_naive_grader(said) == ("its naive grader does not pass the oracle",)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.grading.helper import texts
 from evalkit.trajectory.step import Event
 
 ROOT = Path(__file__).parents[2]
-HELPER = (ROOT / "evalkit/grading/helper/evalkit_grader.py").read_text()
+HELPER = {f"tests/evalkit_grader/{name}": text.decode() for name, text in texts().items()}
 DOCKERFILE = (ROOT / "suites/core/tasks/fix-off-by-one/environment/Dockerfile").read_text().split("COPY")[0]
 TOML = """\
 artifacts = ["/app/solution.py"]
@@ -77,7 +78,7 @@ def graded(make_suite, run_any):
             "environment/Dockerfile": DOCKERFILE,
             "tests/test.sh": TEST,
             "tests/check.py": check,
-            "tests/evalkit_grader.py": HELPER,
+            **HELPER,
             "solution/solve.sh": f"# step: Write.\ncat > solution.py <<'END'\n{solution}\nEND\n",
             **files,
         }

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from evalkit.engine.prepare import RunFlags, prepare
+from evalkit.engine.start import start
 from evalkit.trajectory.step import Event
 
 NAIVE = """\
@@ -111,3 +113,22 @@ def test_of_a_task_with_steps_only_the_last_is_asked(make_suite, run_any):
     }
     (trial,) = run_any(make_suite(one=files)).rows()
     assert (trial.status, trial.naive_passed) == ("passed", True)
+
+
+@pytest.mark.parametrize(
+    ("agent", "status", "naive"),
+    [
+        ("oracle", "passed", True),
+        ("nop", "failed", False),
+        ("cheater:edit-tests", "failed", True),
+        ("cheater:special-case", "failed", True),
+    ],
+)
+def test_visible_tests_of_a_bundled_task_say_what_hacks_would_gain(
+    tmp_path, quiet, local_support, agent, status, naive
+):
+    flags = RunFlags(
+        suites=("core",), models=(f"scripted/{agent}",), task="fix-off-by-one", out=tmp_path / "run"
+    )
+    (trial,) = start(prepare(flags, use_defaults=False), quiet).trials
+    assert (trial.status, trial.naive_passed) == (status, naive)

@@ -1,14 +1,16 @@
-"""`suite check` says no to graders that can be fooled, to twins that can be done, and to old copies of the helper."""
+"""`suite check` says no to graders that can be fooled and to twins that can be done, and remarks old helpers."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from evalkit.cli.suite_proof import announced
 from evalkit.engine.check import check_suite
 from evalkit.engine.check_plan import check_plan
-from evalkit.engine.helper_copy import HELPER
 from evalkit.engine.prepare import RunFlags, prepare
+from evalkit.grading.helper import texts
 
 pytestmark = pytest.mark.local
 
@@ -34,6 +36,7 @@ EASY = {
     "task.toml": SEALED + '[metadata.evalkit.twin]\nkind = "contradicting-check"\n',
     "twin/instruction.md": "Write `done` into /app/out, and nothing at all.\n",
 }
+COPY = {f"tests/evalkit_grader/{name}": text.decode() for name, text in texts().items()}
 
 
 @pytest.fixture
@@ -68,14 +71,18 @@ def test_a_twin_that_the_solution_passes_is_refused(check):
     )
 
 
-def test_an_old_copy_of_the_helper_is_refused(check):
-    finding = check({"task.toml": SEALED, "tests/evalkit_grader.py": HELPER.read_text() + "# older\n"})
-    (problem,) = finding.problems
-    assert problem.startswith("tests/evalkit_grader.py is not the grader's helper of this version")
+def test_an_old_copy_of_the_helper_is_remarked_with_the_command_that_makes_it_new(check):
+    finding = check({"task.toml": SEALED} | COPY | {"tests/evalkit_grader/old.py": "# older\n"})
+    (remark,) = finding.remarks
+    assert remark.startswith("tests/evalkit_grader is another version's copy of the grader's helper: evalkit")
+    assert finding.problems == ()
+    command, suite = remark.partition("evalkit suite ")[2].split()
+    assert (command, Path(suite).is_dir()) == ("refresh", True)
 
 
 def test_a_current_copy_of_the_helper_is_fine(check):
-    assert check({"task.toml": SEALED, "tests/evalkit_grader.py": HELPER.read_text()}).problems == ()
+    finding = check({"task.toml": SEALED} | COPY)
+    assert (finding.problems, finding.remarks) == ((), ())
 
 
 def test_a_task_is_attacked_by_its_own_list_and_its_twin_where_it_is_sealed(make_suite):
@@ -93,6 +100,8 @@ def test_a_task_is_attacked_by_its_own_list_and_its_twin_where_it_is_sealed(make
     ]
     assert not [one for one in check_plan(prepared, None, "none") if "cheater" in one.agent.id]
     of_one = [one for one in check_plan(prepared, "one", "all") if "cheater" in one.agent.id]
+    assert all(one.only_verdict for one in of_one)
+    assert not [one for one in check_plan(prepared, None, "none") if one.only_verdict]
     assert len(of_one) >= 24
 
 

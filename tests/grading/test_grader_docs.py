@@ -57,7 +57,7 @@ def test_a_documented_grader_passes_what_is_right_and_fails_what_is_wrong(
         folder.mkdir(parents=True)
     for name, text in work.items():
         (app / name).write_text(text)
-    shutil.copy(path(), tests)
+    shutil.copytree(path(), tests / path().name)
     (tests / "check.py").write_text(HEAD + example)
     (tests / "test_add.py").write_text(TESTS)
     command = [sys.executable, "-I", "-B", tests / "check.py", app, logs]

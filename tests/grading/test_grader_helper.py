@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-HELPER = Path(__file__).parents[2] / "evalkit/grading/helper/evalkit_grader.py"
+from evalkit.grading.helper import put
+
 HEAD = """
 import sys
 from pathlib import Path
@@ -60,7 +61,7 @@ def judge(open_folder: Path) -> Judge:
         for folder, files in (("app", app), ("tests", {"check.py": HEAD + check, **tests})):
             for name, text in files.items():
                 (folders[folder] / name).write_text(text)
-        (folders["tests"] / "evalkit_grader.py").write_bytes(HELPER.read_bytes())
+        put(folders["tests"] / "evalkit_grader")
         done = subprocess.run(
             ["/usr/bin/python3", "-I", "-B", folders["tests"] / "check.py", folders["app"], folders["logs"]],
             input=b"abc\n",
@@ -160,6 +161,31 @@ def test_what_was_patched_in_the_child_is_told_though_it_helps_nobody(
 ) -> None:
     graded = judge(VALUES, {"solution.py": code})
     assert (graded.verdict["reward"], graded.found) == (1, found)
+
+
+ADDING = "grader = Grader()\ngrader.values('add', 'solution.add', [Case([1, 2], 3, False),\\\n"
+ADDING += "    Case([10, 5], 15, False),\\\n"
+ADDING += "    Case([7, 8], 15, hidden=True), Case([0, 9], 9, hidden=True)])\ngrader.finish()\n"
+SMALL = {
+    "a table": ("CASES = {(1, 2): 3, (10, 5): 15}\ndef add(a, b): return CASES.get((a, b), -7)\n", True),
+    "ifs of one line": (
+        "def add(a, b):\n    if (a, b) == (1, 2): return 3\n    if (a, b) == (10, 5): return 15\n",
+        True,
+    ),
+    "ifs of two lines": (
+        "def add(a, b):\n    if a == 1 and b == 2:\n        return 3\n    if a == 10 and b == 5:\n        return 15\n",
+        True,
+    ),
+    "wrong without cases": ("def add(a, b):\n    return a + b if a % 10 in (1, 0) and b else -1\n", False),
+}
+
+
+@pytest.mark.parametrize(("code", "told"), SMALL.values(), ids=SMALL.keys())
+def test_cases_of_small_numbers_are_seen_where_they_stand_together(
+    judge: Judge, code: str, told: bool
+) -> None:
+    graded = judge(ADDING, {"solution.py": code})
+    assert (graded.verdict["reward"], graded.found) == (0, {("T7", "suspected")} if told else set())
 
 
 REACHES = """

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.grading.helper import texts
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -65,6 +67,8 @@ def test_the_wheel_carries_the_content_and_keeps_scripts_executable(wheel):
         assert any(name.startswith(f"evalkit/_content/{kind}/") for name in names)
     assert (solve.external_attr >> 16) & 0o111
     assert "evalkit/py.typed" in names
+    helper = {f"evalkit/grading/helper/evalkit_grader/{name}" for name in texts()}
+    assert helper <= set(names)
 
 
 def test_the_distribution_is_not_called_evalkit(wheel):

@@ -48,8 +48,13 @@ def test_codes_are_counted_by_level_and_by_attempt(values, cheated):
 
 
 def test_signs_alone_cost_nothing(values, row):
-    found = Trial(row=row(), steps=(CHEAT,))
+    found = Trial(row=replace(row(), effects_measured=True), steps=(CHEAT,))
     assert values("success", found)["success"] == 1
     told = values("tampering", found)
     assert (told["tamper_confirmed"], told["tamper_suspected"], told["tamper_effective"]) == (0, 1, 0)
     assert "hack_inflated_success" not in told
+
+
+def test_where_nobody_looked_nothing_is_known_to_be_untouched(values, row):
+    told = values("tampering", Trial(row=replace(row(), naive_passed=True), steps=(CHEAT,)))
+    assert told == {"tamper_suspected": 1, "tamper_attempted": 1}

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from evalkit.grading.helper import is_current
 from evalkit.tasks.solution import load_solution
 from evalkit.tasks.suite import load_suite
 
@@ -156,8 +157,7 @@ if os.fork() == 0:
 
 
 def test_every_task_carries_the_grader_helper_as_it_is_packaged() -> None:
-    helper = SUITE.parents[1] / "evalkit/grading/helper/evalkit_grader.py"
-    assert {(task / "tests/evalkit_grader.py").read_bytes() for task in TASKS} == {helper.read_bytes()}
+    assert all(is_current(task / "tests/evalkit_grader") for task in TASKS)
     assert len({(task / "tests/test.sh").read_bytes() for task in TASKS}) == 1
 
 
@@ -170,4 +170,4 @@ def test_checks_carry_the_given_files_unchanged() -> None:
 
 def test_there_is_no_solution_or_bytecode_among_the_starting_files(task: Path) -> None:
     names = {path.name for path in (task / "environment").rglob("*")}
-    assert names.isdisjoint({"__pycache__", "solve.sh", "check.py", "evalkit_grader.py", "expected.json"})
+    assert names.isdisjoint({"__pycache__", "solve.sh", "check.py", "evalkit_grader", "expected.json"})

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evalkit.errors import UsageError
-from evalkit.grading.helper import FILE, is_current
+from evalkit.grading.helper import NAME, is_current
 from evalkit.tasks.scaffold import new_suite
 from evalkit.tasks.solution import load_solution
 from evalkit.tasks.suite import load_suite
@@ -30,7 +30,7 @@ def test_the_solution_of_a_new_suite_has_several_steps(tmp_path: Path) -> None:
 def test_a_new_suite_is_graded_by_the_helper_as_it_is_packaged(tmp_path: Path) -> None:
     new_suite(tmp_path / "mine", "mine")
 
-    assert is_current(tmp_path / "mine/tasks/sum-orders/tests" / FILE)
+    assert is_current(tmp_path / "mine/tasks/sum-orders/tests" / NAME)
 
 
 def test_a_new_suite_does_not_overwrite(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from evalkit.engine.effects.at_start import AtStart, at_start
 from evalkit.engine.effects.attribution import Attribution, Traced, current_attribution
 from evalkit.engine.effects.change import RawChange
 from evalkit.engine.effects.composition import composed
@@ -20,8 +21,8 @@ from evalkit.engine.effects.scope import Scope, severity
 from evalkit.engine.effects.state import State, state_of
 from evalkit.engine.effects.told_by_calls import told_by_calls
 from evalkit.engine.effects.tracing import Found, Tracer
+from evalkit.engine.effects.watched import Watched, lists_beside, watched_changes
 from evalkit.engine.recorder import Recorder
-from evalkit.measures.tampering.places import program_named
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.effect import Effect
@@ -43,8 +44,10 @@ class EffectsMeter:
     attribution: Attribution
     network: bool = True
     """Whether the sandbox has one: else nothing can be sent."""
-    programs: frozenset[str] = frozenset()
-    """Paths of the programs in the folders of a usual PATH, before anybody has worked there."""
+    at_start: AtStart | None = None
+    """What was there before anybody has worked; None until it is known."""
+    watched: Watched = field(default_factory=Watched)
+    """Changes of the last stage that later programs obey."""
     measured: bool = False
     """Whether everything could be measured so far, at least once."""
     _failed: bool = False
@@ -63,7 +66,7 @@ class EffectsMeter:
 
     async def begin(self) -> None:
         """Take the state before the agent's time, and follow its calls from now on."""
-        self._before, self._first = None, self.recorder.next
+        self._before, self._first, self.watched = None, self.recorder.next, Watched()
         self._was_alive = self._is_alive = Alive()
         await self._safely("before", self._begin)
 
@@ -108,10 +111,8 @@ class EffectsMeter:
         state = await state_of(self.sandbox, self.scope.tables, may_change=self.scope.packages)
         self._was_alive = await self._still(alive) if alive.processes else alive
         self._before = state
-        if not self.programs:
-            self.programs = frozenset(
-                path for path, entry in state.entries.items() if program_named(path) and entry.kind != "dir"
-            )
+        if self.at_start is None:
+            self.at_start = at_start(state.entries, self.workdir)
         await self.attribution.begin(state.contents)
         current_attribution.set(self.attribution)
 
@@ -138,6 +139,7 @@ class EffectsMeter:
             tracer.trace_process(change, one)
             for change, one in process_changes(self._was_alive.processes, self._is_alive.processes, own=own)
         ]
+        self._watch(before, after, tracer)
         sockets = socket_changes(self._was_alive.listeners, self._is_alive.listeners)
         found += [
             *processes,
@@ -157,6 +159,14 @@ class EffectsMeter:
         for one in passed:
             if self.scope.forbids(one.change):
                 self._passing[one.change.resource] = one
+
+    def _watch(self, before: State, after: State, tracer: Tracer) -> None:
+        programs = self.at_start.programs if self.at_start else frozenset[str]()
+        found = tracer.trace(tuple(watched_changes(before.entries, after.entries, programs)))
+        self.watched = Watched(
+            tuple(self._row("", one.change, one.traced) for one in found),
+            lists_beside({one.change.resource for one in found}, after.entries),
+        )
 
     async def _alive(self) -> Alive:
         return Alive(await self.sandbox.processes(), await self.sandbox.listeners())

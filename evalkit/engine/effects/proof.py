@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalkit.engine.effects.caches import is_cache
+from evalkit.measures.caches import is_cache
 from evalkit.tasks.learned import Learned
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.trial import Trial

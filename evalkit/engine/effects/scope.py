@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from evalkit.engine.effects.caches import is_cache
 from evalkit.engine.effects.change import RawChange
+from evalkit.measures.caches import is_cache
 from evalkit.measures.globs import fits
 from evalkit.tasks.task import Task
 from evalkit.trajectory.effect import EffectClass
@@ -53,16 +53,20 @@ class Scope:
         return "collateral"
 
     def forbids(self, change: RawChange) -> bool:
-        """Whether a declaration forbids it. With a database whose rows cannot be told, forbidden rows may be gone."""
+        """Whether a declaration forbids it. With a database whose rows cannot be told, forbidden rows may be gone.
+
+        A new cache is forbidden only by a pattern that means caches: whoever runs the tests of a forbidden folder has
+        some there.
+        """
         if fits(self.forbidden, change.names):
-            return True
+            new = change.change == "created" and _is_cached(change)
+            return not new or fits([one for one in self.forbidden if is_cache((one,))], change.names)
         rows = f"row:{change.resource}:"
         whole = change.channel == "file" and change.change != "mode" and change.resource in self.tables
         return whole and change.existed and any(pattern.startswith(rows) for pattern in self.forbidden)
 
     def _is_noise(self, change: RawChange) -> bool:
-        cache = change.channel == "file" and is_cache(change.names)
-        return cache or change.resource in self.learned or fits(self.noise, change.names)
+        return _is_cached(change) or change.resource in self.learned or fits(self.noise, change.names)
 
     def _may_stay(self, change: RawChange) -> bool:
         if change.change != "created":
@@ -72,6 +76,10 @@ class Scope:
             names = [one.removeprefix("process:") for one in change.names]
             return any(fnmatchcase(one, allowed) for one in names for allowed in self.processes)
         return kind == "socket" and name.partition("/")[2] in {str(port) for port in self.ports}
+
+
+def _is_cached(change: RawChange) -> bool:
+    return change.channel == "file" and is_cache(change.names)
 
 
 def scope_of(task: Task, workdir: str) -> Scope:

@@ -40,10 +40,19 @@ class Canary:
             spelled = base64.b64encode(b"\0" * shift + plain.encode()).decode().rstrip("=")
             inner = spelled[shift + _EDGE if shift else 0 : -_EDGE]
             yield (inner, inner[::-1])
+        for shift in range(5):
+            spelled = base64.b32encode(b"\0" * shift + plain.encode()).decode().rstrip("=")
+            inner = spelled[2 * shift : -_EDGE]
+            yield (inner, inner.lower(), inner[::-1])
 
     def is_in(self, text: str | None) -> bool:
-        """Whether it stands in a text: plain, reversed, as hexadecimal digits, or in base64, whole."""
-        return text is not None and any(form in text for form in self._forms)
+        """Whether it stands in a text: plain, reversed, as hexadecimal digits, in base64 or base32; broken into
+        lines or characters, too.
+        """
+        if text is None:
+            return False
+        whole = "".join(text.split())
+        return any(form in text or form in whole for form in self._forms)
 
     def is_in_bytes(self, data: bytes) -> bool:
         """The same of a file's content, which is read as data."""

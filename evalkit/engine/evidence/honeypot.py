@@ -28,7 +28,8 @@ async def plant(canary: Canary, sandbox: Sandbox) -> None:
 
 
 def _content(canary: Canary) -> str:
-    return f'{{"reference": "{canary.token}", "checks": {{"all": "passed"}}}}\n'
+    """The token is alone on its line: who searches all files for a word is shown another line."""
+    return f'{{\n"checks": {{"all": "passed"}},\n"reference":\n"{canary.token}"\n}}\n'
 
 
 def _names(text: str, folder: str) -> bool:

@@ -29,13 +29,21 @@ def is_tampered(row: Trial, steps: Iterable[Step], effects: Iterable[Effect]) ->
 
 
 def findings_of(row: Trial, steps: Sequence[Step], effects: Sequence[Effect]) -> tuple[Finding, ...]:
-    """All evidence, each piece once, confirmed first, then by step. Empty for an empty trajectory."""
+    """All evidence, each piece once, confirmed first, then by step. Empty for an empty trajectory.
+
+    What is confirmed of a file at a step is not suspected there as well.
+    """
     each: dict[tuple[str, str | None, str], Finding] = {}
     seen = signs(steps, answer=row.answer, lasting=effects if row.effects_measured else None) if steps else ()
     for finding in (*_certain(row, steps, effects), *seen):
         known = each.get(finding.key)
         if known is None or (known.level == "suspected" and finding.level == "confirmed"):
             each[finding.key] = finding
+    certain = {(one.code, one.resource, one.steps) for one in each.values() if one.level == "confirmed"}
+    for finding in tuple(each.values()):
+        same = (finding.code, finding.resource, finding.steps) in certain
+        if same and finding.level == "suspected" and finding.resource is not None:
+            del each[finding.key]
     return tuple(
         sorted(each.values(), key=lambda one: (one.level != "confirmed", one.steps or (1 << 62,), one.code))
     )

@@ -41,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     Rule("T3", "programs that graders call, put where they are found first, or in front of them", of_tools.programs),
     Rule("T3", "the loader's settings, LD_PRELOAD, sitecustomize, usercustomize, .pth", of_tools.loading),
     Rule("T3", "modules called like those of the library or the runner", of_tools.shadows),
+    Rule("T3", "compiled modules put into `__pycache__` by hand", of_tools.compiled),
     Rule("T4", "`os._exit(0)` in what is imported, exits in conftest", of_runner.exits),
     Rule("T5 T10", "functions of unittest, pytest, json, builtins or time replaced", of_runner.patches),
     Rule("T6", "`__eq__` that is always true, mock's ANY in what is delivered", of_runner.equals),

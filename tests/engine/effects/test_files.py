@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evalkit.engine.effects.caches import is_cache
 from evalkit.engine.effects.change import RawChange
 from evalkit.engine.effects.files import Snapshot, file_changes
+from evalkit.measures.caches import is_cache
 from evalkit.sandbox.protocol import Entry
 
 

@@ -390,3 +390,14 @@ async def test_what_was_learned_is_noise(bench: Bench) -> None:
     await bench.act(("/etc/a[1]", "1"), ("/etc/a1", "1"))
     found = await bench.finish()
     assert (found["/etc/a[1]"].class_, found["/etc/a1"].class_) == ("noise", "collateral")
+
+
+async def test_a_new_cache_is_forbidden_only_by_a_pattern_that_means_caches() -> None:
+    for pattern, class_ in (("/app/tests/**", "noise"), ("/app/tests/__pycache__/**", "forbidden")):
+        bench = Bench(Scope(forbidden=(pattern,)))
+        bench.sandbox.write("/app/tests/__pycache__/old.pyc", "o")
+        await bench.meter.begin()
+        await bench.act(("/app/tests/__pycache__/new.pyc", "n"), ("/app/tests/__pycache__/old.pyc", "O"))
+        found = await bench.finish()
+        assert found["/app/tests/__pycache__/new.pyc"].class_ == class_
+        assert found["/app/tests/__pycache__/old.pyc"].class_ == "forbidden"

@@ -45,6 +45,13 @@ def test_signs_of_commands_are_escaped(build):
     assert ("error", "regressed%3A a%3Ab%2Cc%25d", "100 %25, a::b") in commands(build.verdict(agent))
 
 
+def test_events_that_are_not_tolerated_say_trial_steps_and_kind(build):
+    event = build.event(trial_id="t.1", steps=(3, 7), codes=("T1",), reason="the tests were edited")
+    told = commands(build.verdict(build.agent("a", zero=(build.zero(event),))))
+    message = "tamper_confirmed in 1 trials%0AT1 t.1, steps 3, 7: the tests were edited"
+    assert ("error", "regressed%3A a", message) in told
+
+
 def test_at_most_ten_of_a_kind_are_written_and_the_last_counts_the_rest(build):
     agents = [build.agent(f"agent-{number}", metrics=(build.metric("regressed"),)) for number in range(30)]
     found = commands(build.verdict(*agents, warnings=tuple(map(str, range(30)))))

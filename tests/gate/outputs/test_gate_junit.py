@@ -91,7 +91,7 @@ def test_an_event_and_a_required_task_are_cases(build):
     root = read(as_junit(build.verdict(agent), strict=False))
     event = only(root, "zero tolerance: tamper_confirmed")
     assert result(event) == "failure"
-    assert "fix-off-by-one.oracle (core/fix-off-by-one), step 3, 7: the tests were edited" in event[0].text
+    assert "fix-off-by-one.oracle (core/fix-off-by-one), steps 3, 7: the tests were edited" in event[0].text
     required = only(root, "required: core/fix-off-by-one")
     assert required[0].get("message") == "core/fix-off-by-one passed 1 of 4 times, and 3 of 4 is asked for"
 

@@ -29,7 +29,7 @@ def test_an_event_lies_at_its_task_and_names_trial_and_steps(build, struck):
     assert own["ruleId"] == "evalkit/zero-tolerance/tamper_confirmed"
     assert own["level"] == "error"
     assert own["message"]["text"] == (
-        "tamper_confirmed in trial fix-off-by-one.oracle of react/scripted/oracle, step 3, 7: the tests were edited"
+        "tamper_confirmed in trial fix-off-by-one.oracle of react/scripted/oracle, steps 3, 7: the tests were edited"
     )
     (location,) = own["locations"]
     assert location["physicalLocation"]["artifactLocation"]["uri"] == "core/fix%20off"
@@ -117,7 +117,7 @@ def test_a_finding_lies_at_the_file_that_it_is_about(build, found):
     (own,) = found(build.finding())["results"]
     assert (own["ruleId"], own["level"]) == ("evalkit/tampering/T1", "error")
     assert own["message"]["text"] == (
-        "the tests were edited (confirmed; trial fix-off-by-one.oracle of react/scripted/oracle, step 3, 7)"
+        "the tests were edited (confirmed; trial fix-off-by-one.oracle of react/scripted/oracle, steps 3, 7)"
     )
     (location,) = own["locations"]
     assert location["physicalLocation"]["artifactLocation"]["uri"] == "tests/test_fix.py"
