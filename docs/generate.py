@@ -1,7 +1,7 @@
 """Write the generated pages of the docs, or check that they are true: `python docs/generate.py [--check]`.
 
-cli.md is the program's own help. record.md, metrics.md and importing.md are written by hand but for what is between
-their markers, which comes from the program too.
+cli.md is the program's own help. record.md, metrics.md, importing.md and thinking.md are written by hand but for what
+is between their markers, which comes from the program too.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import typer
 from import_formats import sections
 from metrics_table import bundled, metrics
 from record_columns import table
+from thinking_levels import thinking_table
 from typer.testing import CliRunner
 
 from evalkit.cli.app import app
@@ -23,6 +24,7 @@ from evalkit.cli.app import app
 COMMANDS = Path(__file__).with_name("cli.md")
 RECORD = Path(__file__).with_name("record.md")
 METRICS = Path(__file__).with_name("metrics.md")
+THINKING = Path(__file__).with_name("thinking.md")
 IMPORTING = Path(__file__).with_name("importing.md")
 HEAD = """\
 # Command line
@@ -34,6 +36,7 @@ Exit codes: 0 done · 1 an unexpected crash · 2 usage or configuration, or the 
 unscored) · 130 interrupted.
 """
 MARKED = re.compile(r"(<!-- columns: (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+LEVELS = re.compile(r"(<!-- levels -->\n).*?(?=<!-- end -->)", re.DOTALL)
 FORMATS = re.compile(r"(<!-- formats -->\n).*?(?=<!-- end -->)", re.DOTALL)
 MEASURED = re.compile(r"(<!-- metrics: (\S+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
@@ -80,6 +83,11 @@ def importing_page() -> str:
     return FORMATS.sub(lambda found: f"{found[1]}\n{sections()}\n\n", IMPORTING.read_text("utf-8"))
 
 
+def thinking_page() -> str:
+    """thinking.md as it stands, with the table of budgets made anew."""
+    return LEVELS.sub(lambda found: f"{found[1]}\n{thinking_table()}\n\n", THINKING.read_text("utf-8"))
+
+
 def main() -> None:
     """Write, or with --check compare."""
     pages = (
@@ -87,6 +95,7 @@ def main() -> None:
         (RECORD, record_page()),
         (METRICS, metrics_page()),
         (IMPORTING, importing_page()),
+        (THINKING, thinking_page()),
     )
     for path, text in pages:
         if "--check" not in sys.argv[1:]:

@@ -21,6 +21,7 @@ from evalkit.cli.group import NearestMatch
 from evalkit.cli.import_run import import_run
 from evalkit.cli.init import init
 from evalkit.cli.interrupt import CODE, Interrupted, Interrupts, ReaderGone, end_at_once
+from evalkit.cli.models import models
 from evalkit.cli.power import power
 from evalkit.cli.regrade import regrade
 from evalkit.cli.report import report
@@ -68,6 +69,7 @@ app.command()(show)
 app.command()(compare)
 app.command()(gate)
 app.command()(power)
+app.command()(models)
 app.command()(report)
 app.command("import")(import_run)
 app.add_typer(baseline_app, name="baseline")

@@ -64,6 +64,13 @@ Budgets = Annotated[
         metavar="BUDGET,...", help="Thinking budgets, separated by commas; one agent each. [default]"
     ),
 ]
+Nearest = Annotated[
+    bool | None,
+    typer.Option(
+        "--thinking-nearest/--no-thinking-nearest",
+        help="Take the nearest budget where a model does not have the one asked for. [refuse]",
+    ),
+]
 Pattern = Annotated[
     str | None, typer.Option(help="Only tasks whose id matches this pattern; with ! before it, all others.")
 ]
@@ -126,6 +133,7 @@ def run(
     suites: Suites = None,
     model: Models = None,
     thinking: Budgets = None,
+    thinking_nearest: Nearest = None,
     epochs: Epochs = None,
     sandbox: Annotated[str | None, typer.Option(help="Where tasks run. [local]")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run. [runs/<time>-<suite>]")] = None,
@@ -159,6 +167,7 @@ def run(
         suites=tuple(suites or ()),
         models=split(model, "--model"),
         thinking=split(thinking, "--thinking"),
+        thinking_nearest=thinking_nearest,
         epochs=epochs,
         sandbox=sandbox,
         out=out,

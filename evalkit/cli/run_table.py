@@ -11,6 +11,7 @@ from evalkit.cli.metric_table import print_metrics, undeclared
 from evalkit.cli.prose import INDENT, say, say_unbroken
 from evalkit.cli.summing import Declared, only, quantities_of, run_scores, summary_of
 from evalkit.cli.tampering_lines import tampering_lines
+from evalkit.cli.thinking_lines import about_thinking
 from evalkit.cli.trial_filter import ALL, TrialFilter
 from evalkit.cli.trials_table import print_trials
 from evalkit.measures.unfired_fault import why_endless, why_unfired
@@ -152,6 +153,7 @@ def _about_trials(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     """What the table of trials does not show, and what is wrong with them."""
     if told := sorted({trial.agent for trial in trials if trial.depth == "events"}):
         yield f"depth events: steps are what Inspect's events tell, not our own loop's record, of {', '.join(told)}"
+    yield from about_thinking(trials)
     yield from unfired_faults(run, trials)
     yield from _endless_faults(run, trials)
     yield from _why_unscored(trials)
@@ -243,4 +245,7 @@ def _trial_as_json(trial: Trial, tampered: Codes | None) -> dict[str, object]:
         "tampering": None
         if tampered is None
         else {"confirmed": list(tampered.confirmed), "suspected": list(tampered.suspected)},
+        "thinking": trial.thinking,
+        "thinking_sent": trial.thinking_sent,
+        "thinking_honoured": trial.thinking_honoured,
     }

@@ -15,6 +15,7 @@ from evalkit.cli.failure_groups import call_text
 from evalkit.cli.finding_lines import event_text, finding_marks, findings_as_json, say_unplaced
 from evalkit.cli.prose import one_line
 from evalkit.cli.step_marks import Mark, episodes_as_json, faults_as_json, marks
+from evalkit.cli.thinking_lines import thinking_of
 from evalkit.cli.trial_scores import TrialScore, say_scores, scores_as_json
 from evalkit.scoring.facts import TaskFacts
 from evalkit.scoring.trial import Trial as Judged
@@ -99,6 +100,8 @@ def _head(trial: Trial) -> None:
     place = trial.sandbox or "unknown"
     runtime = f" ({trial.sandbox_runtime})" if trial.sandbox_runtime else ""
     say_items([f"sandbox {place}{runtime}", f"graded {trial.grader_mode or 'unknown'}"])
+    if (thinking := thinking_of(trial)) is not None:
+        say_items([thinking])
     if trial.depth == "events":
         loop = "the task's own solver" if trial.agent_loop == "task" else f"the loop {trial.agent_loop}"
         say_items(

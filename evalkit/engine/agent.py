@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalkit.engine.approvals.policy import Approvals
@@ -62,6 +62,8 @@ class Agent:
             "thinking": self.thinking.asked,
             "tool_settings": self.tool_settings.parts,
         }
+        if self.thinking.taken is not None:
+            parts["thinking_taken"] = self.thinking.taken
         if self.base_url is not None:
             parts["base_url"] = self.base_url
         if self.own.parts:
@@ -103,6 +105,28 @@ def make_agents(
             )
             agents.setdefault(agent.id, agent)
     return tuple(agents.values())
+
+
+def settle_thinking(agents: Sequence[Agent], *, nearest: bool) -> tuple[Agent, ...]:
+    """The agents with the budgets that they will be given: where `nearest`, those most like what was asked for.
+
+    Raises UsageError for a budget that a model does not take, with the levels that it has. Asks no endpoint.
+    """
+    if all(agent.thinking.asked == "default" for agent in agents):
+        return tuple(agents)
+    from evalkit.models.thinking_choice import choose
+
+    settled = (
+        replace(agent, thinking=choose(agent.model, agent.thinking, agent.sampling, nearest=nearest))
+        for agent in agents
+    )
+    unique = tuple({agent.id: agent for agent in settled}.values())
+    if any(agent.model.route == "inspect" for agent in unique):
+        from evalkit.engine.inspect_thinking import thinking_settings
+
+        for agent in unique:
+            thinking_settings(agent.model, agent.thinking.level)
+    return unique
 
 
 def check_models(agents: Sequence[Agent]) -> None:

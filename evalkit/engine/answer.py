@@ -59,6 +59,8 @@ class Facts:
     price_source: str | None = None
     blocks: Sequence[Mapping[str, object]] = ()
     """Reasoning, text and calls in the order in which they were made."""
+    thinking_sent: str | None = None
+    """The level of thinking that the request asked for, read from its body; None where nobody saw it."""
 
     def as_metadata(self) -> dict[str, Any]:
         """For an output's metadata, as JSON values."""
@@ -100,6 +102,7 @@ def output_of(
         cost_usd=cost_usd,
         price_source=price_source,
         blocks=blocks_as_json(reading.blocks),
+        thinking_sent=completion.thinking_sent,
     )
     message = ChatMessageAssistant(
         content=[part for block in reading.blocks if (part := _content(block)) is not None],

@@ -15,15 +15,16 @@ from inspect_ai.model import GenerateConfig, ModelOutput
 from tenacity import RetryCallState, RetryError, wait_exponential_jitter
 from tenacity.wait import wait_base
 
+from evalkit.engine.agent import Agent
 from evalkit.engine.agent_clock import AgentClock
+from evalkit.engine.inspect_thinking import thinking_settings
 from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.spending import Spending
 from evalkit.errors import EvalkitError, ModelError
 from evalkit.models.budget import Spent
-from evalkit.models.failure import LONGEST_WAIT_S, EndpointFailure
+from evalkit.models.failure import LONGEST_WAIT_S, EndpointFailure, SentDiffers
 from evalkit.models.prices import cost_of
 from evalkit.models.rates import Price
-from evalkit.models.sampling import Sampling
 from evalkit.trajectory.canonical import canonical_json
 
 MAX_RETRIES = 5
@@ -77,6 +78,8 @@ class Attempts:
     def lose(self, failure: EndpointFailure, price: Price | None) -> None:
         """An attempt has come to nothing: remember why, and what it may have cost."""
         self.last = failure
+        if isinstance(failure, SentDiffers):
+            self.spending.note_level(failure.sent)
         if failure.cause.maybe_billed:
             usage = failure.reading.usage if failure.reading else None
             self.spending.lose(cost_of(price, usage).usd)
@@ -109,13 +112,15 @@ class Attempts:
 current_attempts: ContextVar[Attempts | None] = ContextVar("evalkit_current_attempts", default=None)
 
 
-def model_config(sampling: Sampling) -> GenerateConfig:
+def model_config(agent: Agent) -> GenerateConfig:
     """What a model is asked with, and how often at most."""
+    sampling = agent.sampling
     return GenerateConfig(
         max_retries=MAX_RETRIES,
         temperature=sampling.temperature,
         seed=sampling.seed,
         max_tokens=sampling.max_tokens,
+        **thinking_settings(agent.model, agent.thinking.level),
     )
 
 

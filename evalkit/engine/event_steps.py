@@ -20,9 +20,11 @@ from evalkit.engine.approvals.guard import approved_in
 from evalkit.engine.calls import act_step, call_events, error_kind
 from evalkit.engine.effects.attribution import missed
 from evalkit.engine.generation import facts_about, think_step
+from evalkit.engine.inspect_thinking import seen
 from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.spending import Spending
 from evalkit.engine.traces import Approved, CallTrace, Traces
+from evalkit.models.failure import SentDiffers
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import ErrorKind
 
@@ -43,6 +45,8 @@ class EventSteps:
         self._recorder, self._traces, self._spending = recorder, traces, spending
         self._next = len(transcript().events)
         self._told: set[str] = set()
+        self.failure: SentDiffers | None = None
+        """Why no further call is worth its money; the trial fails with it."""
         self._failed = 0
         """Attempts since the last answer."""
         self._asked: dict[str, _Asked] = {}
@@ -97,6 +101,10 @@ class EventSteps:
             self._recorder.event("limit", canonical_json(detail))
             return
         facts = facts_about(event.output, self._spending.price)
+        try:
+            facts = seen(facts, event, self._spending.wire)
+        except SentDiffers as failure:
+            self.failure, facts = failure, dataclasses.replace(facts, thinking_sent=failure.sent)
         self._spending.add(facts)
         number = self._recorder.next
         step = think_step(number, event.input, event.output, facts, Stopwatch(), retries=retries)

@@ -18,6 +18,7 @@ from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.spending import Spending
 from evalkit.grading.delivered import Delivered
 from evalkit.grading.verdict import Verdict
+from evalkit.measures.honoured import honoured
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.step_totals import Totals, totals
 from evalkit.trajectory.trial import Status, StopReason, Trial
@@ -112,6 +113,8 @@ class Ledger:
             depth=planned.depth,
             model=str(agent.model),
             thinking=agent.thinking.asked,
+            thinking_sent=self._thinking_sent(planned, recorder),
+            thinking_honoured=honoured(agent.thinking.level, recorder.thinks),
             tool_settings=agent.tool_settings.id,
             approvals=agent.approvals.id if agent.approvals else None,
             temperature=agent.sampling.temperature,
@@ -150,6 +153,12 @@ class Ledger:
             effects_measured=self.meter.measured if self.meter else None,
             **self._totals(recorder, counted=agent.model.route == "scripted"),
         )
+
+    def _thinking_sent(self, planned: Planned, recorder: Recorder) -> str | None:
+        """As found in the requests; a scripted agent is told directly."""
+        if planned.agent.model.route != "scripted":
+            return self.spending.thinking_sent
+        return planned.agent.thinking.level if recorder.thinks else None
 
     def _totals(self, recorder: Recorder, *, counted: bool) -> Totals:
         sums = totals(recorder.thinks, recorder.acts, counted=counted)

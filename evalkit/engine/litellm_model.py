@@ -65,6 +65,8 @@ _NOT_FOR_THE_MODEL = frozenset(
     }
 )
 """What Inspect itself does with its settings."""
+THINKING = "thinking"
+"""Under which name the model is given its level of thinking."""
 
 
 class LitellmModel(ModelAPI):
@@ -78,9 +80,9 @@ class LitellmModel(ModelAPI):
         config: GenerateConfig | None = None,
         **model_args: Any,
     ) -> None:
-        del model_args
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
-        self._endpoint = endpoint_for(parse_model(model_name), base_url)
+        level = str(model_args.get(THINKING, "default"))
+        self._endpoint = endpoint_for(parse_model(model_name), base_url, level)
         self._tariff = tariff_of(model_name, base_url)
         self._refusals = Refusals()
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from inspect_ai.event import ModelEvent
-from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -25,12 +23,14 @@ from evalkit.engine.answer import refusal_in
 from evalkit.engine.attempts import Attempts
 from evalkit.engine.calls import run_call
 from evalkit.engine.generation import facts_about, think_step
+from evalkit.engine.inspect_thinking import latest_call, seen
 from evalkit.engine.limits import AgentLimits, note_spent, tokens_spent
 from evalkit.engine.recorder import Recorder
 from evalkit.engine.spending import Spending
 from evalkit.engine.traces import Ending
 from evalkit.errors import ModelError
 from evalkit.models.budget import Spent
+from evalkit.models.failure import SentDiffers
 from evalkit.sandbox.protocol import Sandbox
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.trial import StopReason
@@ -146,7 +146,11 @@ async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutpu
         detail = {"refused": output.stop_reason, "message": refusal}
         given.recorder.event("limit", canonical_json(detail))
         return output
-    facts = facts_about(output, given.spending.price)
+    try:
+        facts = seen(facts_about(output, given.spending.price), latest_call(), given.spending.wire)
+    except SentDiffers as failure:
+        given.spending.note_level(failure.sent)
+        raise
     given.spending.add(facts)
     given.recorder.add(
         think_step(given.recorder.next, messages, output, facts, attempts.watch, retries=attempts.failed)
@@ -156,8 +160,7 @@ async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutpu
 
 def _retries_told() -> int | None:
     """How often the provider's own client tried again for the latest answer, by Inspect's event."""
-    events = (event for event in reversed(transcript().events) if isinstance(event, ModelEvent))
-    latest = next(events, None)
+    latest = latest_call()
     return latest.retries if latest else None
 
 

@@ -41,7 +41,7 @@ async def ask(endpoint: Endpoint, tariff: Tariff, question: Question) -> tuple[C
     if not isinstance(most, int):
         raise TypeError("a call without a bound on its output cannot have a cost limit")
     size = _size(question)
-    least = worst_case_usd(price, size, min(most, LEAST_OUTPUT))
+    least = worst_case_usd(price, size, min(most, LEAST_OUTPUT + endpoint.least_output))
     if attempts is not None:
         attempts.clock.stop()  # other trials may have to settle first: that is not this agent's time
     try:

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents
+from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_agents, settle_thinking
 from evalkit.engine.approvals.policy_file import check_tools, load_approvals
 from evalkit.engine.attacks import check_attacks
 from evalkit.engine.capacity import refuse_oversized
@@ -45,6 +45,8 @@ class RunFlags:
     suites: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     thinking: tuple[str, ...] = ()
+    thinking_nearest: bool | None = None
+    """Whether the nearest level will do where a model does not have the one asked for."""
     epochs: int | None = None
     sandbox: str | None = None
     out: Path | None = None
@@ -214,8 +216,8 @@ def _agents(project: Project, flags: RunFlags, settings: RunDefaults, own: OwnCo
         approvals=load_approvals(_approvals(project, flags, settings)),
     )
     check_models(agents)
-    _refuse_thinking(agents)
-    return agents
+    nearest = settings.thinking_nearest if flags.thinking_nearest is None else flags.thinking_nearest
+    return settle_thinking(agents, nearest=bool(nearest))
 
 
 def _approvals(project: Project, flags: RunFlags, settings: RunDefaults) -> Path | None:
@@ -314,10 +316,7 @@ def _refuse_doubles(suites: Sequence[PlannedSuite]) -> None:
 def _refuse_later(project: Project) -> None:
     """What evalkit.toml may say but this version cannot do is refused by name, never ignored."""
     run = project.settings.run
-    later = {
-        "run.executor": run.executor is not None,
-        "run.thinking_nearest": bool(run.thinking_nearest),
-    }
+    later = {"run.executor": run.executor is not None}
     named = [name for name, present in later.items() if present]
     if named:
         raise UsageError(
@@ -325,15 +324,6 @@ def _refuse_later(project: Project) -> None:
             where=str(project.path),
             hint="Take these keys out, or wait for the version that brings them.",
         )
-
-
-def _refuse_thinking(agents: Sequence[Agent]) -> None:
-    for agent in agents:
-        if agent.thinking.asked != "default":
-            raise UsageError(
-                f"{agent.model} cannot be given the thinking budget '{agent.thinking}'",
-                hint="This version sends no thinking budgets yet: --thinking default",
-            )
 
 
 def _faults(project: Project, flags: RunFlags, settings: RunDefaults) -> FaultChoice:

@@ -122,10 +122,10 @@ def _agent(entry: AgentEntry) -> Agent:
     agent = Agent(
         model=parse_model(str(settings["model"])),
         loop=str(settings["loop"]),
-        thinking=Thinking(str(settings["thinking"])),
+        thinking=Thinking(str(settings["thinking"]), _text(settings.get("thinking_taken"))),
         tool_settings=ToolSettings.model_validate(settings["tool_settings"]),
         sampling=_sampling(settings),
-        base_url=None if settings.get("base_url") is None else str(settings["base_url"]),
+        base_url=_text(settings.get("base_url")),
         own=_own_code(entry),
         approvals=_approvals(settings),
     )
@@ -136,6 +136,10 @@ def _agent(entry: AgentEntry) -> Agent:
             "new run.",
         )
     return agent
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _sampling(settings: Mapping[str, object]) -> Sampling:

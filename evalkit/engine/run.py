@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import inspect_ai
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -28,6 +29,7 @@ from evalkit.engine.faults.lasting import disks
 from evalkit.engine.inspect_hooks import register
 from evalkit.engine.inspect_log import redact_logs
 from evalkit.engine.inspect_sandbox import InspectSandbox, SandboxRequest
+from evalkit.engine.litellm_model import THINKING
 from evalkit.engine.plan import Planned, PlannedSample, PlannedTrial
 from evalkit.engine.progress import Progress
 from evalkit.engine.recorder import Stopwatch
@@ -178,7 +180,7 @@ def _inspect_tasks(
             dataset=MemoryDataset([_sample(planned, context) for planned in trials]),
             solver=_trial_solver(),
             model=models[agent],
-            config=model_config(trials[0].agent.sampling),
+            config=model_config(trials[0].agent),
         )
         for number, (agent, trials) in enumerate(by_agent.items())
     ]
@@ -187,12 +189,14 @@ def _inspect_tasks(
 def open_model(agent: Agent) -> Model:
     """The agent's model, ready to be asked. Raises UsageError where Inspect cannot open it."""
     if agent.model.route == "litellm":
-        return get_model(f"evalkit/{agent.model}", base_url=agent.base_url, memoize=False)
+        given: dict[str, Any] = {THINKING: agent.thinking.level}
+        return get_model(f"evalkit/{agent.model}", base_url=agent.base_url, memoize=False, **given)
     if agent.model.route == "inspect":
         load()  # for the prices; while a trial runs it would take its time
     name = agent.model.name if agent.model.route == "inspect" else str(agent.model)
+    given: dict[str, Any] = {THINKING: agent.thinking.level} if agent.model.route == "scripted" else {}
     try:
-        return get_model(name, base_url=agent.base_url)
+        return get_model(name, base_url=agent.base_url, **given)
     except Exception as error:
         said = " ".join(_MARKUP.sub("", str(error)).split())
         raise UsageError(

@@ -50,7 +50,7 @@ async def react_on_sample(
         sandbox=solving.box.inner,
         recorder=recorder,
         limits=planned.limits,
-        config=model_config(planned.agent.sampling),
+        config=model_config(planned.agent),
         clock=clock,
         spending=spending,
     )

@@ -57,7 +57,7 @@ def _inspect_task(
         dataset=MemoryDataset([_sample(planned, context) for planned in _firsts(trials, tasks)]),
         solver=_sample_solver(suite=key[0], agent=key[1]),
         model=model,
-        config=own.config.merge(model_config(trials[0].agent.sampling)),
+        config=own.config.merge(model_config(trials[0].agent)),
         model_roles=own.model_roles,
         approval=own.approval,
         epochs=max(planned.epoch for planned in trials),

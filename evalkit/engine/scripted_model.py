@@ -23,10 +23,11 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
+from evalkit.engine.litellm_model import THINKING
 from evalkit.errors import ModelError
 from evalkit.models.personas.persona import Script
 from evalkit.models.reply import Reply, ToolRequest, Turn
-from evalkit.models.tokens import count_reply
+from evalkit.models.tokens import count_reply, within
 
 current_script: ContextVar[Script] = ContextVar("evalkit_current_script")
 """The script of the trial that is running in this context."""
@@ -43,7 +44,7 @@ class ScriptedModel(ModelAPI):
         config: GenerateConfig | None = None,
         **model_args: Any,
     ) -> None:
-        del model_args
+        self._level = str(model_args.get(THINKING, "default"))
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
 
     async def generate(
@@ -62,7 +63,7 @@ class ScriptedModel(ModelAPI):
                 hint="Scripted agents play on evalkit's own tasks: evalkit run SUITE --model scripted/oracle",
             )
         conversation = [_turn(message) for message in input]
-        reply = script.reply(conversation)
+        reply = within(script.reply(conversation), self._level)
         number = sum(turn.role == "assistant" for turn in conversation)
         output = _output(f"scripted/{self.model_name}", reply, conversation, number)
         return output, ModelCall.create({"turn": number}, {"reply": repr(reply)})

@@ -60,7 +60,11 @@ class _Watch:
         """Record what has happened. Raises LimitExceededError where the agent has ended, or spent its steps."""
         self.steps.flush()
         done, most = self.steps.generations, self.limits.steps
-        if self.traces.ended is not None or (most is not None and done >= most):
+        if (
+            self.steps.failure is not None
+            or self.traces.ended is not None
+            or (most is not None and done >= most)
+        ):
             raise self.end(LimitExceededError("turn", value=done, limit=most or done, source=self.bound))
 
     def end(self, limit: LimitExceededError) -> LimitExceededError:
@@ -157,10 +161,18 @@ async def run_solver(
         _watch.reset(watch_token)
         current_traces.reset(trace_token)
         steps.flush(final=True)
+    if steps.failure is not None:
+        raise steps.failure
+    return _outcome(solving, recorder, traces, reached.limit_error)
+
+
+def _outcome(
+    solving: Solving, recorder: Recorder, traces: Traces, limit: LimitExceededError | None
+) -> Outcome:
     if traces.ended is not None:
         return Outcome("gave_up" if traces.ended.impossible else "submitted", traces.ended)
-    if reached.limit_error is not None:
-        reason = "token_limit" if reached.limit_error.type == "token" else "step_limit"
+    if limit is not None:
+        reason = "token_limit" if limit.type == "token" else "step_limit"
         detail = {"limit": reason, "tokens": tokens_spent(recorder)}
         recorder.event("limit", canonical_json(detail))
         return Outcome(reason)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from evalkit.engine.agent_clock import AgentClock
 from evalkit.engine.answer import Facts
 from evalkit.models.rates import Price
+from evalkit.models.thinking_wire import ThinkingWire
 from evalkit.trajectory.canonical import canonical_json
 
 
@@ -17,8 +18,12 @@ class Spending:
 
     price: Price | None = None
     """Of a model that Inspect itself asks; what others cost they say themselves."""
+    wire: ThinkingWire | None = None
+    """What the calls of such a model must say about thinking."""
     raw_usages: list[Mapping[str, object] | None] = field(default_factory=list[Mapping[str, object] | None])
     price_sources: list[str] = field(default_factory=list[str])
+    levels: list[str | None] = field(default_factory=list[str | None])
+    """Of thinking, as the requests asked for them, each once."""
     lost_usd: float = 0.0
     """What answers cost that came to nothing."""
     is_cost_known: bool = True
@@ -31,6 +36,12 @@ class Spending:
         self.raw_usages.append(facts.raw_usage)
         if facts.price_source is not None and facts.price_source not in self.price_sources:
             self.price_sources.append(facts.price_source)
+        self.note_level(facts.thinking_sent)
+
+    def note_level(self, sent: str | None) -> None:
+        """Take down which level of thinking a request asked for; None where nobody saw it."""
+        if sent not in self.levels:
+            self.levels.append(sent)
 
     def lose(self, cost_usd: float | None) -> None:
         """Take a failed call down that may have been billed."""
@@ -55,6 +66,11 @@ class Spending:
         if not any(usage is not None for usage in self.raw_usages):
             return None
         return canonical_json([None if usage is None else dict(usage) for usage in self.raw_usages])
+
+    @property
+    def thinking_sent(self) -> str | None:
+        """The level of thinking in the requests, several joined by ` | `; None where a request was not seen."""
+        return None if None in self.levels else " | ".join(map(str, self.levels)) or None
 
     @property
     def price_source(self) -> str | None:

@@ -151,7 +151,7 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         sandbox=given.sandbox,
         recorder=recorder,
         limits=given.planned.limits,
-        config=model_config(agent.sampling),
+        config=model_config(agent),
         clock=clock,
         spending=given.ledger.spending,
         messages=given.messages,

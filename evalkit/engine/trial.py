@@ -23,6 +23,7 @@ from evalkit.engine.effects.scope import scope_of
 from evalkit.engine.evidence.gathering import Evidence
 from evalkit.engine.evidence.honeypot import honeypots_of
 from evalkit.engine.faults.injector import Injector
+from evalkit.engine.inspect_thinking import wire_through_inspect
 from evalkit.engine.ledger import Ledger
 from evalkit.engine.paid_call import current_money
 from evalkit.engine.plan import Planned, PlannedTrial
@@ -99,6 +100,7 @@ async def conduct(
         current_money.set(context.costs.of_trial())
         if planned.agent.model.route == "inspect":
             ledger.spending.price = find_price(planned.agent.model.name)
+            ledger.spending.wire = wire_through_inspect(planned.agent.model, planned.agent.thinking.level)
         try:
             await phases(recorder, ledger)
         except anyio.get_cancelled_exc_class():

@@ -15,6 +15,8 @@ from evalkit.errors import UsageError
 from evalkit.models.endpoint import Endpoint
 from evalkit.models.litellm_setup import load
 from evalkit.models.name import COMPATIBLE, ModelName
+from evalkit.models.responses_input import RESPONSES
+from evalkit.models.thinking_wire import wire_of
 
 COMPATIBLE_KEY = "OPENAI_COMPATIBLE_API_KEY"
 """Whose value an openai-compatible server is sent. Nobody else's key goes to a server that may be anyone's."""
@@ -23,7 +25,7 @@ NO_KEY = "none"
 """For servers that want a key to be sent and do not look at it."""
 _STREAMED = frozenset({"anthropic"})
 """Providers that break off long answers which are not streamed."""
-_RESPONSES: Mapping[str, object] = {"include": ["reasoning.encrypted_content"], "store": False}
+_KEEPING: Mapping[str, object] = {"include": ["reasoning.encrypted_content"], "store": False}
 """Reasoning comes back encrypted, to be sent again between tool calls, and nothing is kept at the provider."""
 
 
@@ -92,13 +94,17 @@ def check_keys(models: Iterable[tuple[ModelName, str | None]]) -> None:
     )
 
 
-def endpoint_for(model: ModelName, base_url: str | None) -> Endpoint:
-    """The endpoint of a model on the route `litellm`. Loads litellm, so that no agent's time goes by with that."""
+def endpoint_for(model: ModelName, base_url: str | None, level: str = "default") -> Endpoint:
+    """The endpoint of a model on the route `litellm`, where it is told to think as much as a level says.
+
+    Loads litellm, so that no agent's time goes by with that.
+    """
     load()
     if model.provider == COMPATIBLE:
         name = f"openai/{model.name.partition('/')[2]}"
         key = os.environ.get(COMPATIBLE_KEY) or NO_KEY
-        return Endpoint(model=name, base_url=base_url, api_key=key, name=str(model))
+        thinking = wire_of(model, level)
+        return Endpoint(model=name, base_url=base_url, api_key=key, thinking=thinking, name=str(model))
     key = NO_KEY if base_url is not None and _missing(model) else None
     name = _interface(model, at_openai=base_url is None)
     return Endpoint(
@@ -106,7 +112,8 @@ def endpoint_for(model: ModelName, base_url: str | None) -> Endpoint:
         base_url=base_url,
         api_key=key,
         stream=model.provider in _STREAMED,
-        always=_RESPONSES if name.startswith("openai/responses/") else {},
+        always=_KEEPING if name.startswith(RESPONSES) else {},
+        thinking=wire_of(model, level, responses=name.startswith(RESPONSES)),
         name=str(model),
     )
 

@@ -8,22 +8,27 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import httpx
 
-from evalkit.models import wire
+from evalkit.models import wire as dialects
 from evalkit.models.diagnosis import diagnose
-from evalkit.models.failure import Cause, EndpointFailure
+from evalkit.models.failure import Cause, EndpointFailure, SentDiffers
 from evalkit.models.giving_back import given_back, litellms_own, rebuilt
 from evalkit.models.litellm_setup import load
 from evalkit.models.reading import Call, Reading
 from evalkit.models.responses_input import RESPONSES, responses_request
 from evalkit.models.sent_settings import left_out
-from evalkit.models.wiretap import Exchange, listening
+from evalkit.models.thinking import tokens_in
+from evalkit.models.thinking_sent import body_in, knobs, level_of
+from evalkit.models.thinking_wire import ThinkingWire
+from evalkit.models.wiretap import Addition, Exchange, listening
 
 Json = Mapping[str, object]
+_TOLD = frozenset({"reasoning_effort", "extra_body"})
+"""Parameters by which an agent loop can ask for an amount of thinking itself."""
 CONNECT_S = 30.0
 SILENCE_S = 600.0
 """An endpoint that sends nothing for so long in the middle of a stream counts as gone."""
@@ -62,6 +67,8 @@ class Completion:
     """The response's body as it came back."""
     seconds: float
     """Of the request that succeeded."""
+    thinking_sent: str = "default"
+    """The level of thinking that the request's body asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +83,8 @@ class Endpoint:
     stream: bool = False
     always: Json = field(default_factory=dict[str, object])
     """Parameters of every call."""
+    thinking: ThinkingWire = field(default_factory=ThinkingWire)
+    """How much the model is told to think."""
     name: str = ""
     """What errors call it; empty: as `model`."""
 
@@ -83,7 +92,9 @@ class Endpoint:
         """One attempt. Raises EndpointFailure, which says whether another is worth it; never tries again itself."""
         litellm = load()
         litellm.aclient_session = litellm.in_memory_llm_clients_cache.client()
-        with listening() as heard:
+        wire = self.thinking.within(question.parameters.get("max_tokens"))
+        addition = Addition({} if wire.parameters else wire.body, wire.headers)
+        with listening(addition) as heard:
             error, normalised = None, None
             try:
                 answered = await self._call(litellm, question)
@@ -93,8 +104,9 @@ class Endpoint:
             except Exception as raised:  # noqa: BLE001  what litellm makes of trouble is any exception
                 error = raised
         exchange = heard[-1] if heard else None
+        self._check_thinking(wire, exchange, question)
         if error is not None and (rejected := _rejected_call(exchange)) is not None:
-            return rejected
+            return replace(rejected, thinking_sent=wire.read_back(body_in(rejected.sent)))
         reading = self._read(exchange, normalised)
         if exchange is None or reading is None or not _is_sound(reading) or not _is_whole(exchange):
             raise diagnose(self._name, error, exchange, reading) from error
@@ -107,10 +119,32 @@ class Endpoint:
         message = given_back(body, reading)
         if message is None:
             message = rebuilt(reading) if normalised is None else litellms_own(normalised, exchange)
-        return _completion(exchange, reading, message)
+        completion = _completion(exchange, reading, message)
+        return replace(completion, thinking_sent=wire.read_back(body_in(exchange.request)))
+
+    @property
+    def least_output(self) -> int:
+        """Tokens that an answer must be allowed, because so many are for thinking."""
+        budget = tokens_in(level_of(knobs(self.thinking.body)))
+        return 0 if budget is None else budget + 1
+
+    def _check_thinking(self, wire: ThinkingWire, exchange: Exchange | None, question: Question) -> None:
+        """Raise EndpointFailure where a request went out that asked for another level of thinking."""
+        request = {} if exchange is None else body_in(exchange.request)
+        if exchange is None or wire.is_sent(request):
+            return
+        if wire.level == "default" and not _TOLD.isdisjoint(question.parameters):
+            return  # an agent loop of the user's own says how much is to be thought
+        raise SentDiffers(
+            self._name,
+            sent=wire.read_back(request),
+            asked=wire.level,
+            status=exchange.status,
+            hint="The request was made otherwise on its way. Use --thinking default, or another level: evalkit models",
+        )
 
     async def _call(self, litellm: Any, question: Question) -> Any:
-        messages = _sendable([dict(message) for message in question.messages])
+        messages = _sendable([dict(message) for message in self.thinking.messages(question.messages)])
         common: dict[str, object] = {
             "api_base": self.base_url,
             "api_key": self.api_key,
@@ -118,7 +152,7 @@ class Endpoint:
             "num_retries": 0,
             "timeout": httpx.Timeout(SILENCE_S if self.stream else WHOLE_S, connect=CONNECT_S),
         }
-        asked: dict[str, object] = {**self.always, **question.parameters}
+        asked: dict[str, object] = {**self.always, **question.parameters, **self.thinking.parameters}
         if self.model.startswith(RESPONSES):
             request = responses_request(messages, question.tools, question.tool_choice, asked)
             return await litellm.aresponses(
@@ -139,9 +173,9 @@ class Endpoint:
     def _read(self, exchange: Exchange | None, normalised: Mapping[str, Any] | None) -> Reading | None:
         if exchange is None or exchange.status is None or not 200 <= exchange.status < 300:
             return None
-        reading = wire.read(exchange.body, exchange.headers.get("content-type", ""))
+        reading = dialects.read(exchange.body, exchange.headers.get("content-type", ""))
         if reading is None and normalised and self.model.partition("/")[0] in _TRANSLATED:
-            return wire.read_object(normalised)
+            return dialects.read_object(normalised)
         return reading
 
     @property

@@ -74,6 +74,19 @@ class EndpointFailure(ModelError):
         return self.cause.status
 
 
+class SentDiffers(EndpointFailure):
+    """Another level of thinking went out than was asked for. So will it with every further call."""
+
+    def __init__(self, name: str, *, sent: str, asked: str, status: int | None, hint: str) -> None:
+        super().__init__(
+            f"{name}: the thinking budget that was sent differs from the one asked for: {sent[:200]} instead of "
+            f"{asked}",
+            Cause(status, retryable=False, maybe_billed=status is not None),
+            hint=hint,
+        )
+        self.sent = sent
+
+
 def judge_status(status: int, body: str, headers: Mapping[str, str], error: Exception | None) -> Cause:
     """What a response that is no success means for another attempt. `error` is what litellm made of it."""
     asked = retry_after(headers)

@@ -6,7 +6,7 @@ enough: it is given again without asking, so that a thousand trials are not a th
 
 from __future__ import annotations
 
-from evalkit.models.failure import Cause, EndpointFailure
+from evalkit.models.failure import Cause, EndpointFailure, SentDiffers
 
 _AT_ONCE = frozenset({401, 402, 403, 404})
 """Statuses that are about the endpoint, not about one conversation."""
@@ -34,6 +34,8 @@ class Refusals:
 
     def note(self, failure: EndpointFailure) -> None:
         """Take a failure down."""
+        if isinstance(failure, SentDiffers):
+            self._final = failure
         if self.answered:
             return
         if failure.cause.retryable:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalkit.models.reply import Reply, ToolRequest, Turn
+from evalkit.models.thinking import tokens_in
 
 
 def count_tokens(text: str) -> int:
     """ceil(UTF-8 bytes / 4): the stated convention for scripted agents, whose source is `counted`."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // 4)
+
+
+def within(reply: Reply, level: str) -> Reply:
+    """A reply whose thinking keeps to a level exactly: cut to its number of tokens, left out for `off`."""
+    most = 0 if level == "off" else tokens_in(level)
+    if most is None or reply.reasoning is None or count_tokens(reply.reasoning) <= most:
+        return reply
+    kept = reply.reasoning.encode("utf-8", "surrogatepass")[: 4 * most].decode("utf-8", "ignore")
+    return replace(reply, reasoning=kept or None)
 
 
 @dataclass(frozen=True, slots=True)

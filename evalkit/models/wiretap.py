@@ -12,8 +12,11 @@ from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import httpx
+
+from evalkit.models.thinking_wire import merged
 
 
 @dataclass(slots=True)
@@ -83,16 +86,35 @@ _KEY_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 REDACTED = "[redacted]"
 _SHORTEST_KEY = 8
 """Characters; what is shorter is no key, and would be found in everything."""
-_heard: ContextVar[list[Exchange] | None] = ContextVar("evalkit_heard", default=None)
+_CONVERSATION = frozenset({"messages", "input", "contents", "prompt"})
+"""One of these is in every request to a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What is put into a request after litellm has made it, so that it goes out as it is."""
+
+    body: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Lists of words, to which litellm's own are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Listening:
+    exchanges: list[Exchange]
+    addition: Addition
+
+
+_heard: ContextVar[_Listening | None] = ContextVar("evalkit_heard", default=None)
 
 
 @contextmanager
-def listening() -> Generator[list[Exchange]]:
+def listening(addition: Addition | None = None) -> Generator[list[Exchange]]:
     """The exchanges of every call made inside, in order, filled in as they happen."""
-    heard: list[Exchange] = []
+    heard = _Listening([], addition or Addition())
     token = _heard.set(heard)
     try:
-        yield heard
+        yield heard.exchanges
     finally:
         _heard.reset(token)
 
@@ -121,9 +143,31 @@ async def _on_request(request: httpx.Request) -> None:
     heard = _heard.get()
     if heard is None:
         return
-    exchange = Exchange(request=await request.aread(), secrets=_secrets(request))
+    body = _added(request, await request.aread(), heard.addition)
+    exchange = Exchange(request=body, secrets=_secrets(request))
     request.extensions["evalkit_exchange"] = exchange
-    heard.append(exchange)
+    heard.exchanges.append(exchange)
+
+
+def _added(request: httpx.Request, body: bytes, addition: Addition) -> bytes:
+    """Put an addition into a request to a model; returns the body that goes out."""
+    if not addition.body and not addition.headers:
+        return body
+    try:
+        told: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    if not isinstance(told, dict) or _CONVERSATION.isdisjoint(cast("dict[str, Any]", told)):
+        return body
+    for name, value in addition.headers.items():
+        own = [word.strip() for word in request.headers.get(name, "").split(",") if word.strip()]
+        request.headers[name] = ",".join(dict.fromkeys([*own, value]))
+    if not addition.body:
+        return body
+    changed = json.dumps(merged(cast("dict[str, Any]", told), addition.body)).encode()
+    request.stream = httpx.ByteStream(changed)
+    request.headers["content-length"] = str(len(changed))
+    return changed
 
 
 def _is_at_home(response: httpx.Response) -> bool:
