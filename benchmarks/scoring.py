@@ -62,6 +62,7 @@ def made_steps(dice: random.Random) -> list[Step]:
             Think(
                 step=number,
                 reasoning="What next? " * dice.randrange(20),
+                reasoning_visibility="full",
                 text="Looking.",
                 output_tokens=40,
                 reasoning_tokens=30,

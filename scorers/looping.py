@@ -33,7 +33,8 @@ class Looping(Scorer):
             meaning="calls / the median calls of the reference",
             better="lower",
             low=0,
-            null_when="there is no reference",
+            null_when="the task has no reference, or one without calls",
+            uses_reference=True,
         ),
     )
 

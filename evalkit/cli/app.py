@@ -23,6 +23,7 @@ from evalkit.cli.init import init
 from evalkit.cli.interrupt import CODE, Interrupted, Interrupts, ReaderGone, end_at_once
 from evalkit.cli.models import models
 from evalkit.cli.power import power
+from evalkit.cli.reference import reference_app
 from evalkit.cli.regrade import regrade
 from evalkit.cli.report import report
 from evalkit.cli.resume import resume
@@ -73,6 +74,7 @@ app.command()(models)
 app.command()(report)
 app.command("import")(import_run)
 app.add_typer(baseline_app, name="baseline")
+app.add_typer(reference_app, name="reference")
 app.add_typer(suite_app, name="suite")
 app.command()(doctor)
 app.command()(init)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,11 +19,18 @@ def score(
     by: Annotated[
         str | None, typer.Option(help="Sum up by skill, difficulty, suite, task or variant.", metavar="WORD")
     ] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            help="Measure costs against this file from now on; the run keeps a copy.", metavar="FILE"
+        ),
+    ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List scorers and their metrics, and stop.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Compute scores again, all or named ones, from a run's record alone."""
     from evalkit.cli.console import note
+    from evalkit.cli.reference_kept import keep
     from evalkit.cli.scoring import note_unfinished, print_scores, refuse_failures, score_finished
     from evalkit.cli.splitting import split
     from evalkit.cli.summing import grouping
@@ -41,6 +49,8 @@ def score(
     folder = local_run(run)
     recover(folder)
     note_unfinished(folder)
+    if reference is not None:
+        keep(folder, reference)
     scored = score_finished(folder, scorers)
     note(f"{scored.trials} trials, {len(scorers)} scorers: {scored.scores:,} scores in {folder / 'scores'}")
     print_scores(folder, [named.name for named in scorers], by=grouped, json=json)

@@ -30,7 +30,7 @@ def _of_times(value: float | None, label: str | None) -> Iterator[str]:
 
 
 def _of_value(kind: Curve, value: float | None, label: str | None) -> Iterator[str]:
-    if value is None:
+    if value is None or kind == "quartiles":
         return
     if kind == "calibration":
         if not 0 <= value <= 1:

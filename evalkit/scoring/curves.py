@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from statistics import fmean, quantiles
 from typing import TypeVar
 
 from evalkit.measures.calibration import auroc, expected_calibration_error, risk_coverage_area
@@ -30,7 +31,8 @@ def curve(metric: Metric, points: Sequence[Point]) -> Numbers:
 
     `pass^k`, `pass@k` and `maj@k` give `pass^1`, `pass^2`, ... up to the most scored epochs that a task has (at most
     16). `agreement` and `similarity` give one number under the metric's name, `survival` two: the median, and with
-    `_mean` the restricted mean. `calibration` gives `expected_calibration_error`, `auroc` and `risk_coverage_area`.
+    `_mean` the restricted mean; `quartiles` three, of means of tasks: the median, and with `_q1` and
+    `_q3` the quartiles. `calibration` gives `expected_calibration_error`, `auroc` and `risk_coverage_area`.
     Raises ValueError for a metric without a curve, and for a label that is no notation of times.
     """
     if metric.curve is None:
@@ -96,6 +98,15 @@ def _calibration(_: str, points: Sequence[Point]) -> Numbers:
     }
 
 
+def _quartiles(name: str, points: Sequence[Point]) -> Numbers:
+    tasks = _by_task((point.task, point.value) for point in points if point.value is not None)
+    means = sorted(map(fmean, tasks.values()))
+    if len(means) < 2:
+        return {name: means[0] if means else None}
+    low, middle, high = quantiles(means, n=4, method="inclusive")
+    return {name: middle, f"{name}_q1": low, f"{name}_q3": high}
+
+
 _CURVES: Mapping[Curve, Callable[[str, Sequence[Point]], Numbers]] = {
     "pass^k": _pass_hat,
     "pass@k": _pass_at,
@@ -104,6 +115,7 @@ _CURVES: Mapping[Curve, Callable[[str, Sequence[Point]], Numbers]] = {
     "similarity": _similarity,
     "survival": _survival,
     "calibration": _calibration,
+    "quartiles": _quartiles,
 }
 
 

@@ -45,6 +45,11 @@ class Judge:
     curves: Mapping[str, tuple[Curve, ...]]
     """By the metric whose scores they are made of."""
 
+    @property
+    def uses_reference(self) -> bool:
+        """Whether any of its metrics rests on reference costs."""
+        return any(metric.uses_reference for metric in self.metrics.values())
+
     def scores(self, trial: Trial, standing: Standing) -> list[Score]:
         """One score for each metric that is declared: null for those that the scorer leaves out, none for those that
         are computed of others only.

@@ -12,7 +12,9 @@ from typing import Literal, cast, get_args
 
 Better = Literal["higher", "lower", "neither"]
 Aggregation = Literal["task_mean", "ratio_of_sums", "ratio_of_means", "curve", "max"]
-Curve = Literal["pass^k", "pass@k", "maj@k", "agreement", "similarity", "survival", "calibration"]
+Curve = Literal[
+    "pass^k", "pass@k", "maj@k", "agreement", "similarity", "survival", "calibration", "quartiles"
+]
 Shown = Literal["value", "exp", "expm1"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_@^]*")
@@ -51,6 +53,8 @@ class Metric:
     (a geometric mean), or as that less one."""
     counts_unscored: bool = False
     """Whether unscored trials have a value, too, as what they did until then still tells something."""
+    uses_reference: bool = False
+    """Whether its scores rest on the task's reference cost: those of different references are not compared."""
 
     def __post_init__(self) -> None:
         if type(self.name) is not str or _NAME.fullmatch(self.name) is None:
@@ -79,8 +83,9 @@ def _wrong_words(metric: Metric) -> Iterator[str]:
             yield f"{name} is one of {', '.join(allowed)}, not {getattr(metric, name)!r}"
     if metric.curve is not None and metric.curve not in get_args(Curve):
         yield f"curve is one of {', '.join(get_args(Curve))}, not {metric.curve!r}"
-    if type(metric.counts_unscored) is not bool:
-        yield f"counts_unscored is True or False, not {metric.counts_unscored!r}"
+    for name in ("counts_unscored", "uses_reference"):
+        if type(getattr(metric, name)) is not bool:
+            yield f"{name} is True or False, not {getattr(metric, name)!r}"
 
 
 def _wrong_range(metric: Metric) -> Iterator[str]:

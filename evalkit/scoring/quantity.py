@@ -25,6 +25,8 @@ _NUMBERS: Mapping[Curve, str] = {
     "calibration": "expected_calibration_error|auroc|risk_coverage_area",
 }
 """How the numbers of curves are called, where it is not by the metric."""
+_BESIDE: Mapping[Curve, tuple[str, ...]] = {"survival": ("_mean",), "quartiles": ("_q1", "_q3")}
+"""How the names of further numbers of a curve end, which begin with the metric's."""
 UNKNOWN_NOTE = "no scorer that is installed declares it"
 
 
@@ -53,7 +55,8 @@ class Quantity:
     def may_give(self, name: str) -> bool:
         """Whether the metric, or a number that comes of it, can have this name."""
         curve = self.metric.curve if self.metric is not None else None
-        if name == self.name or (curve == "survival" and name == f"{self.name}_mean"):
+        beside = _BESIDE.get(curve, ()) if curve is not None else ()
+        if name == self.name or name in {f"{self.name}{ending}" for ending in beside}:
             return True
         return curve is not None and re.fullmatch(_NUMBERS.get(curve, ""), name) is not None
 

@@ -16,9 +16,13 @@ from evalkit.scoring.failing import ScorerFailure, failure_of
 from evalkit.scoring.foreign import quiet
 from evalkit.scoring.frozen import Frozen
 from evalkit.scoring.judge import Judge, Standing, judge_of
+from evalkit.scoring.reference import Reference
+from evalkit.scoring.reference_of_run import reference_of_run
 from evalkit.scoring.registry import Named
 from evalkit.scoring.score import Score
 from evalkit.scoring.trial import Trial
+from evalkit.scoring.trial_reference import TrialReference
+from evalkit.trajectory.checkpoint_events import has_checkpoints
 from evalkit.trajectory.reader import Run, load
 from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.score_files import write_scores
@@ -61,26 +65,40 @@ class Scored:
             self._ways[failure.way] = failure
 
 
-def score_run(path: Path, scorers: Sequence[Named], *, heard: Callable[[int], None] | None = None) -> Scored:
+def score_run(
+    path: Path,
+    scorers: Sequence[Named],
+    *,
+    heard: Callable[[int], None] | None = None,
+    reference: Reference | None = None,
+) -> Scored:
     """Compute the scores of these scorers and put them in place of their old ones; those of others stay.
 
     The record is streamed: memory holds a row group, one trial, and a summary of the run's tasks. A scorer that raises
     for a trial has no scores of it, which is told; everything else stands. `heard` is told the trials done so far.
+    Costs are measured against `reference`, else against the one that the run keeps, else against its own trials.
     Interrupted at any moment, the old scores are still there. What scorers print goes to standard error. Raises
     UsageError where the run cannot be written.
     """
     path = path.absolute()  # a scorer may change the folder that it works in
     run, scored = load(path), Scored()
     judges = [judge_of(named) for named in scorers]
-    rows = _rows(run, judges, scored, heard)
+    if reference is None and any(judge.uses_reference for judge in judges):
+        reference = reference_of_run(run, path)
+    rows = _rows(run, judges, reference, scored, heard)
     write_scores(path, rows, scorers=[judge.name for judge in judges])
     return scored
 
 
 def _rows(
-    run: Run, judges: Sequence[Judge], scored: Scored, heard: Callable[[int], None] | None
+    run: Run,
+    judges: Sequence[Judge],
+    reference: Reference | None,
+    scored: Scored,
+    heard: Callable[[int], None] | None,
 ) -> Iterator[ScoreRow]:
     facts, cohort, now = Facts(run.manifest), Cohort(run.iter_rows(), tampered_trials(run)), datetime.now(UTC)
+    checkpoints = has_checkpoints(run)
     for row, steps, effects in run.iter_whole():
         standing = _standing(row, steps)
         trial = Trial(
@@ -90,12 +108,15 @@ def _rows(
             task=facts.of(row.suite, row.task_id),
             cohort=cohort,
             horizon=facts.horizon(row.suite),
+            had_checkpoints=checkpoints,
+            reference=reference.of(row) if reference else None,
+            reference_calls=reference.calls_of(row) if reference else None,
         )
         with quiet():
             said = [(judge, _scores(judge, trial, standing, scored)) for judge in judges]
         for judge, scores in said:
             scored.scores += len(scores)
-            yield from (_row(judge, standing, score, now) for score in scores)
+            yield from (_row(judge, standing, score, now, trial.reference) for score in scores)
         scored.trials += 1
         if heard is not None:
             heard(scored.trials)
@@ -131,7 +152,10 @@ def _closed(row: TrialRow) -> TrialRow:
     )
 
 
-def _row(judge: Judge, standing: Standing, score: Score, now: datetime) -> ScoreRow:
+def _row(
+    judge: Judge, standing: Standing, score: Score, now: datetime, reference: TrialReference | None
+) -> ScoreRow:
+    rests_on = reference if judge.metrics[score.metric].uses_reference else None
     return ScoreRow(
         trial_id=standing.trial_id,
         scorer=judge.name,
@@ -142,4 +166,5 @@ def _row(judge: Judge, standing: Standing, score: Score, now: datetime) -> Score
         reason=score.reason,
         evidence=score.evidence,
         scored_at=now,
+        reference_digest=rests_on.digest if rests_on else None,
     )

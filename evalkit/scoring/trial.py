@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from evalkit.measures.action import Action, actions
+from evalkit.measures.checkpoints import State, graded_states
 from evalkit.measures.episode import Episode, episodes
 from evalkit.measures.failure_rule import Hook
 from evalkit.measures.fault_strike import Strike, first_silent, strikes
@@ -16,6 +17,7 @@ from evalkit.measures.silent_fault import Spread, spread
 from evalkit.measures.tampering.found import findings_of, is_tampered
 from evalkit.scoring.cohort import Cohort
 from evalkit.scoring.facts import TaskFacts
+from evalkit.scoring.trial_reference import TrialReference
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.finding import Finding
 from evalkit.trajectory.step import Act, Event, Step, Think
@@ -36,8 +38,12 @@ class Trial:
     cohort: Cohort = field(default_factory=Cohort)
     horizon: int | None = None
     """The suite's step limit, the same for every arm; None where none is known."""
+    reference: TrialReference | None = None
+    """The task's reference cost; None where nothing is known of the task."""
+    had_checkpoints: bool = False
+    """Whether states were graded on the way in this run, if maybe none of this trial, as where nothing changed."""
     reference_calls: float | None = None
-    """The median calls of the task's frozen reference; None where there is none."""
+    """The median calls of whoever sets the task's reference; None where there is none."""
     hooks: tuple[Hook, ...] = ()
     """Say of calls that seem to have gone through whether they failed nevertheless."""
 
@@ -76,6 +82,11 @@ class Trial:
     @cached_property
     def events(self) -> tuple[Event, ...]:
         return tuple(step for step in self.steps if isinstance(step, Event))
+
+    @cached_property
+    def states(self) -> tuple[State, ...]:
+        """States of its work that were graded while it went on; empty without checkpoints."""
+        return graded_states(self.events)
 
     @cached_property
     def strikes(self) -> tuple[Strike, ...]:

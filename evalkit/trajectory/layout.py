@@ -28,7 +28,7 @@ _JOURNAL = re.compile(rf"{_KEY}\.jsonl", re.ASCII)
 _TABLE_FILE = rf"(?:(?:part-\d{{6,18}}|scores)-{_KEY}|compact-\d{{6,18}})\.parquet"
 _SCORES = re.compile(rf"scores-{_KEY}\.parquet", re.ASCII)
 _UNFINISHED = re.compile(
-    rf"\.(?:run\.json|owner\.json|spent\.json|{_TABLE_FILE})\.[0-9a-f]{{8}}\.tmp", re.ASCII
+    rf"\.(?:run\.json|owner\.json|spent\.json|reference\.json|{_TABLE_FILE})\.[0-9a-f]{{8}}\.tmp", re.ASCII
 )
 _UNFINISHED_ARTIFACT = re.compile(r"\.part-[a-z0-9_]{8}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=@+-]+")

@@ -28,6 +28,7 @@ POINTS = {
     "calibration": st.builds(
         Point, TASKS, st.sampled_from([0.0, 0.25, 1.0]), st.sampled_from(["passed", "failed"])
     ),
+    "quartiles": st.builds(Point, TASKS, st.sampled_from([None, 0.0, 0.25, 1.0])),
 }
 KINDS = pytest.mark.parametrize("kind", POINTS)
 
@@ -112,3 +113,11 @@ def test_a_confidence_of_few_trials_has_no_calibration_error():
 def test_a_metric_without_a_curve_is_refused():
     with pytest.raises(ValueError, match="has no curve"):
         curve(Metric(name="plain", meaning="m"), [])
+
+
+def test_quartiles_are_those_of_the_means_of_tasks():
+    points = [
+        Point(task, value) for task, value in zip("kkllmn", (0.0, 2.0, 2.0, 2.0, 3.0, 4.0), strict=True)
+    ]
+    assert curve(metric("quartiles"), points) == {"number": 2.5, "number_q1": 1.75, "number_q3": 3.25}
+    assert curve(metric("quartiles"), points[:2]) == {"number": 1.0}

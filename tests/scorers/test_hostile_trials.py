@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalkit import Trial
+from evalkit.measures.spending import Basis
 from evalkit.scoring.cohort import Cohort
 from evalkit.scoring.facts import TaskFacts
+from evalkit.scoring.trial_reference import TrialReference
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.step import Act, ErrorKind, Event, EventName, Prompt, Think
 from evalkit.trajectory.trial import StopReason
@@ -65,6 +67,11 @@ DETAILS = (
             '{"id": "f", "kind": "stale", "loud": false, "visible": true, "retry_after_s": -3}',
             '{"id": "f", "visible": true, "retry_after_s": 2}',
             '{"id": 5}',
+            '{"of_step": 0, "passed": true, "checks": {"unit": true, "x": false}, "reward": 1}',
+            '{"of_step": 1, "passed": false, "checks": {}}',
+            '{"of_step": true, "passed": true}',
+            '{"of_step": 99, "passed": true}',
+            '{"of_step": 0, "passed": true, "reward": 1e999, "checks": {"x": 3}}',
         ]
     )
 )
@@ -84,10 +91,22 @@ ACTS = st.fixed_dictionaries(
     }
 )
 COMMON = st.fixed_dictionaries({"started_at": TIMES, "duration_s": SECONDS, "parent_step": NUMBERS})
+THINKS = st.fixed_dictionaries(
+    {
+        "output_tokens": COUNTS,
+        "reasoning_tokens": COUNTS,
+        "cost_usd": SECONDS,
+        "text": TEXTS,
+        "reasoning": TEXTS
+        | st.just("wait, hmm, the same again and again, wait, hmm, the same again Ж 漢 α #######"),
+        "reasoning_visibility": st.sampled_from([None, "full", "summary"]),
+        "finish_reason": st.sampled_from([None, "stop", "length"]),
+    }
+)
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just(Act), COMMON, ACTS),
-        st.tuples(st.just(Think), COMMON, st.fixed_dictionaries({"output_tokens": COUNTS})),
+        st.tuples(st.just(Think), COMMON, THINKS),
         st.tuples(
             st.just(Event),
             COMMON,
@@ -111,6 +130,12 @@ ROWS = st.fixed_dictionaries(
         "agent_s": SECONDS,
         "effects_measured": st.sampled_from([None, False, True]),
         "model_calls": COUNTS,
+        "reasoning_tokens": COUNTS,
+        "cost_usd": SECONDS,
+        "thinking": st.sampled_from(
+            [None, "off", "tokens:2", "tokens:", "tokens:" + "9" * 5000, "effort:high"]
+        ),
+        "reasoning_visibility": st.sampled_from([None, "full", "none"]),
     }
 )
 FACTS = TaskFacts(milestones=("unit", "\ud800"), resource_args={"get_row": "id", "bash": "command"})
@@ -131,6 +156,16 @@ EFFECTS = st.lists(
 ).map(tuple)
 
 
+REFERENCES = st.none() | st.builds(
+    TrialReference,
+    basis=st.sampled_from(get_args(Basis)),
+    cost=st.sampled_from([None, 0.0, 2.0, 1e17]),
+    is_unsolved=st.booleans(),
+    provisional=st.booleans(),
+    digest=st.just("d"),
+)
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -141,7 +176,9 @@ EFFECTS = st.lists(
         "looping",
         "majority",
         "overhead",
-        "progress",
+        "overthinking",
+        "pondering",
+        "progressing",
         "recovery",
         "recovery_time",
         "retention",
@@ -154,8 +191,17 @@ EFFECTS = st.lists(
     ],
 )
 @settings(max_examples=150)
-@given(steps=STEPS, told=ROWS, effects=EFFECTS, horizon=st.sampled_from([None, 1, 50]), limit=st.booleans())
-def test_a_scorer_says_only_what_it_declares(name, scores, row, steps, told, effects, horizon, limit):
+@given(
+    steps=STEPS,
+    told=ROWS,
+    effects=EFFECTS,
+    horizon=st.sampled_from([None, 1, 50]),
+    limit=st.booleans(),
+    reference=REFERENCES,
+)
+def test_a_scorer_says_only_what_it_declares(
+    name, scores, row, steps, told, effects, horizon, limit, reference
+):
     numbered = tuple(kind(step=number, **common, **own) for number, (kind, common, own) in enumerate(steps))
     trial = Trial(
         row=row(**told),
@@ -164,6 +210,7 @@ def test_a_scorer_says_only_what_it_declares(name, scores, row, steps, told, eff
         task=FACTS if limit else TaskFacts(),
         cohort=Cohort([row(), row(status="failed"), row(**told)]),
         horizon=horizon,
+        reference=reference,
         reference_calls=0.0 if limit else 3.0,
         hooks=(lambda act: act.observation == "48213",),
     )
@@ -182,7 +229,9 @@ def test_an_empty_trajectory_has_nothing_to_say_of_what_failed(names, values, ro
     assert found["recovery_time"] == found["silent_faults"] == found["faults"] == found["calibration"] == {}
     assert found["tool_use"] == dict.fromkeys(("tool_calls", "tool_errors", "invalid_calls"), 0)
     assert found["looping"] == dict.fromkeys(("redundant_calls", "loop_score"), 0)
-    assert found["progress"] == {"state_revisits": None}
+    assert found["pondering"] == {}
+    assert found["overthinking"] == {"starved": 0, "solved": 1}
+    assert found["progressing"] == {"state_revisits": None}
     assert found["success"] == {"success": 1, "reward": None}
     assert found["aborting"] == {"false_abort": 0}
     assert found["consistency"] == {"outcome_agreement": 1, "path_similarity": 1}

@@ -240,8 +240,8 @@ def test_what_is_no_answer_to_compare_has_no_vote(trial, values, answer):
 def test_progress(trial, values):
     """a, b, back to a, b again: left twice for where it had been."""
     calls = [("touch f", {"workspace_digest": digest}) for digest in ("a", "a", "b", None, "a", "b")]
-    assert values("progress", trial(*calls)) == {"state_revisits": 2}
-    assert values("progress", trial("ls")) == {"state_revisits": None}
+    assert values("progressing", trial(*calls)) == {"state_revisits": 2}
+    assert values("progressing", trial("ls")) == {"state_revisits": None}
 
 
 def test_calibration(trial, scores):

@@ -1,0 +1,35 @@
+"""Which reference do the scores of a run rest on?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evalkit.scoring.reference import FILE, Reference, read_reference, write_reference
+from evalkit.scoring.reference_building import build_reference
+from evalkit.trajectory.reader import Run
+
+
+def reference_of_run(run: Run, path: Path) -> Reference:
+    """The one that the run keeps, else one that is made of its own trials and kept nowhere.
+
+    Raises ConfigError for a kept one that cannot be read.
+    """
+    kept = kept_reference(path)
+    return build_reference([run], is_own=True) if kept is None else kept
+
+
+def kept_reference(path: Path) -> Reference | None:
+    """The one that was copied into the run's folder; None where none was."""
+    file = path / FILE
+    return read_reference(file) if file.is_symlink() or file.exists() else None
+
+
+def keep_reference(path: Path, reference: Reference) -> Reference | None:
+    """Copy it into the run's folder, so that it is scored against it from now on. Returns the other one that it
+    replaces, if it does.
+    """
+    before = kept_reference(path)
+    if before is not None and before.digest == reference.digest:
+        return None
+    write_reference(path / FILE, reference)
+    return before

@@ -1,0 +1,83 @@
+"""`evalkit reference`, and scoring against one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def run(made_run, folder):
+    """A run of one agent whose trials take so many tokens."""
+
+    def make(name: str, tokens: int, **more):
+        def play(task, epoch):
+            return {"output_tokens": tokens, "model": "m", **more}
+
+        made_run(folder / name, play, tasks=2, epochs=5, scorers=())
+        return name
+
+    return make
+
+
+def test_a_reference_is_built_shown_and_scored_against(command, run, folder):
+    cheap, dear = run("cheap", 100), run("dear", 400)
+    built = command("reference", "build", cheap, "--out", "ref.json", "--json")
+    assert built.code == 0, built.err
+    told = json.loads(built.out)
+    assert told["tasks"]["made/t000"]["cost"] == 100
+    assert not told["tasks"]["made/t000"]["provisional"]
+    assert json.loads(command("reference", "show", "ref.json", "--json").out) == told
+    scored = command("score", dear, "--scorer", "overthinking", "--reference", "ref.json", "--json")
+    assert scored.code == 0, scored.err
+    assert '"token_efficiency"' in scored.out
+    assert json.loads(command("reference", "show", dear, "--json").out)["digest"] == told["digest"]
+    assert (folder / dear / "reference.json").is_file()
+
+
+def test_what_a_run_is_scored_against_without_a_file_is_shown(command, run):
+    said = command("reference", "show", run("cheap", 100))
+    assert said.code == 0
+    assert "made of the run's own trials, kept nowhere" in said.out
+    assert "made/t001  100" in said.out
+
+
+def test_a_reference_is_frozen(command, run):
+    cheap, cheaper = run("cheap", 100), run("cheaper", 60)
+    assert command("reference", "build", cheap, "--out", "ref.json").code == 0
+    assert command("reference", "build", cheap, "--out", "ref.json").code == 0
+    refused = command("reference", "build", cheaper, "--out", "ref.json")
+    assert refused.code == 2
+    assert "--merge ref.json --out NEW" in refused.err
+    merged = command("reference", "build", cheaper, "--out", "new.json", "--merge", "ref.json", "--json")
+    assert json.loads(merged.out)["tasks"]["made/t000"]["cost"] == 60
+
+
+def test_a_run_that_is_given_another_reference_says_so(command, run):
+    cheap, cheaper, dear = run("cheap", 100), run("cheaper", 60), run("dear", 400)
+    for name in (cheap, cheaper):
+        assert command("reference", "build", name, "--out", f"{name}.json").code == 0
+    first = command("score", dear, "-s", "overthinking", "--reference", "cheap.json")
+    assert "another reference" not in first.err
+    again = command("score", dear, "-s", "overthinking", "--reference", "cheaper.json")
+    assert again.code == 0
+    assert "another reference" in again.err
+
+
+def test_scores_of_different_references_are_not_compared(command, run):
+    """Each of the two was measured against its own trials."""
+    one, other = run("one", 100), run("other", 400)
+    for name in (one, other):
+        assert command("score", name, "-s", "overthinking").code == 0
+    compared = command("compare", one, other, "--json")
+    assert compared.code == 0, compared.err
+    (pair,) = json.loads(compared.out)["comparisons"]
+    assert "token_efficiency" in pair["metrics_of_other_references"]
+
+
+@pytest.mark.parametrize("words", [("--basis", "steps"), ("--merge", "nothing.json")])
+def test_what_cannot_be_built_is_refused(command, run, words):
+    said = command("reference", "build", run("one", 100), "--out", "ref.json", *words)
+    assert said.code == 2
+    assert "Traceback" not in said.err
