@@ -19,6 +19,7 @@ from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.approvals.guard import guarded
 from evalkit.engine.attacks import attacks
 from evalkit.engine.attempts import model_config
+from evalkit.engine.checkpoints import current_checkpoints
 from evalkit.engine.faults.own_tools import through
 from evalkit.engine.faults.site import Site
 from evalkit.engine.keeping import ask_naive, keep_taken
@@ -83,7 +84,24 @@ class TrialParts:
 
 
 async def run_stages(given: TrialParts) -> None:
-    """Go through the stages, as far as they are reached, and put the trial's verdict into its ledger."""
+    """Go through the stages, as far as they are reached, and put the trial's verdict into its ledger.
+
+    States of its work that were copied meanwhile are graded after that, and recorded whatever has happened.
+    """
+    checkpoints = given.ledger.checkpoints
+    try:
+        await _go_through(given)
+        if checkpoints is not None and given.ledger.verdict is not None:
+            with given.ledger.clock("grade_s"):
+                checkpoints.end(given.ledger.delivered[-1], given.ledger.verdict)
+                await checkpoints.grade()
+    finally:
+        current_checkpoints.set(None)
+        if checkpoints is not None:
+            checkpoints.record(given.recorder)
+
+
+async def _go_through(given: TrialParts) -> None:
     task, ledger = given.planned.task, given.ledger
     verdicts: list[Verdict] = []
     ended: str | None = None
@@ -95,6 +113,8 @@ async def run_stages(given: TrialParts) -> None:
                     await ledger.evidence.begin()
                 if ledger.meter is not None:
                     await ledger.meter.begin()
+                if ledger.checkpoints is not None:
+                    await ledger.checkpoints.begin()
         except TaskError as error:
             if not verdicts:
                 raise
@@ -137,6 +157,9 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
         given.ledger.meter.attribution.clock = clock
     if given.ledger.injector is not None:
         given.ledger.injector.clock = clock
+    if given.ledger.checkpoints is not None:
+        given.ledger.checkpoints.clock = clock
+        current_checkpoints.set(given.ledger.checkpoints)
     tools = agent_tools(
         given.sandbox,
         agent.tool_settings,
