@@ -38,7 +38,7 @@ from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
 from evalkit.grading.unchanged import before_the_agent, stayed_as_it_was, with_unchanged
 from evalkit.grading.verdict import Verdict
-from evalkit.models.personas.persona import Move, Persona, Script
+from evalkit.models.personas.persona import Move, Persona, Script, Situation
 from evalkit.models.reply import Reply, Turn
 from evalkit.models.scripted import find_persona
 from evalkit.sandbox.protocol import Sandbox
@@ -150,7 +150,8 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
     if task.settings.conversation == "fresh":
         given.messages = []
     if given.persona is not None:
-        current_script.set(_script(given.persona, task, stage, len(given.messages)))
+        level = agent.thinking.level
+        current_script.set(_script(given.persona, task, stage, len(given.messages), level))
     seconds = _seconds(given, stage)
     clock = AgentClock(seconds)
     if given.ledger.meter is not None:
@@ -225,13 +226,17 @@ class _Later:
         return self.script.reply(conversation[self.begin :])
 
 
-def _script(persona: Persona, task: Task, stage: Stage, begin: int) -> Script:
-    moves: tuple[Move, ...] = load_solution(stage, persona.solutions) if persona.needs_solution else ()
+def _script(persona: Persona, task: Task, stage: Stage, begin: int, thinking: str) -> Script:
+    moves: tuple[Move, ...] = ()
+    if persona.if_hard is not None and task.settings.is_hard:
+        moves = load_beside(stage, persona.if_hard)
+    elif persona.needs_solution:
+        moves = load_solution(stage, persona.solutions)
     if persona.attack is not None:
         moves = attacks(task, persona.attack)
     if persona.beside is not None:
         moves += load_beside(stage, persona.beside) or persona.without
-    script = persona.make(moves)
+    script = persona.make(moves, Situation(thinking, task.settings.needed_thinking))
     return _Later(script, begin) if begin else script
 
 

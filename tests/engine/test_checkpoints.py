@@ -171,7 +171,8 @@ def test_the_agent_finds_no_time_of_any_file_changed(make_suite, run_suite):
 MOVING = """\
 #!/bin/sh
 # step: Something writes all the time.
-head -c 30000000 /dev/zero > out; (while [ ! -e /tmp/stop ]; do echo more >> out; done; echo end > out) > /dev/null 2>&1 &
+head -c 30000000 /dev/zero > out
+(while [ ! -e /tmp/stop ]; do echo more >> out; done; echo end > out) > /dev/null 2>&1 &
 # step: I wait until it has ended, and finish.
 touch /tmp/stop; while [ "$(cat out)" != end ]; do sleep 0.1; done; echo done > out
 """
