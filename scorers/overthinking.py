@@ -86,8 +86,8 @@ class Overthinking(Scorer):
             meaning="of a success: -ln of its token efficiency; its parts add up to it",
             null_when=f"it failed, or {NO_REFERENCE}",
         ),
-        *_parts("waste_getting_there", "waste until it would first have passed"),
-        *_parts("waste_not_stopping", "waste after that"),
+        *_parts("waste_path", "waste until it would first have passed"),
+        *_parts("waste_stop", "waste after that"),
         _against(
             name="overthinking_auc",
             meaning="success under a cost limit, averaged over limits from 0 to 16 times the reference",

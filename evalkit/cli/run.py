@@ -111,7 +111,7 @@ Stride = Annotated[
     int | None, typer.Option(min=1, help="Copy after every so many-th call that changed files. [1]")
 ]
 Budget = Annotated[
-    int | None, typer.Option(min=0, help="States graded per trial; the others are stored, 0: all. [20]")
+    int | None, typer.Option(min=0, help="States graded per trial; others are only stored. [20]")
 ]
 Seconds = Annotated[
     float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from evalkit.cli.console import cell, print_json, stdout
+from evalkit.cli.prose import INDENT
 from evalkit.scoring.registry import Named
 
 
@@ -16,15 +17,14 @@ def print_scorers(scorers: Sequence[Named], *, json: bool) -> None:
         print_json({"scorers": [_as_json(named) for named in scorers]})
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("scorer", "metric"):
-        table.add_column(name, no_wrap=True)
+    table.add_column("scorer, metric", no_wrap=True)
     for name in ("better", "unit", "meaning"):
         table.add_column(name)
     for named in scorers:
-        for number, metric in enumerate(named.scorer.metrics):
-            name = named.name if number == 0 else ""
+        table.add_row(cell(named.name))
+        for metric in named.scorer.metrics:
             table.add_row(
-                cell(name), cell(metric.name), metric.better, cell(metric.unit), cell(metric.meaning)
+                cell(f"{INDENT}{metric.name}"), metric.better, cell(metric.unit), cell(metric.meaning)
             )
     stdout().print(table)
 

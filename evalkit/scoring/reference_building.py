@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from evalkit.errors import NotComparable
 from evalkit.measures.reference_cost import Success, reference_cost
 from evalkit.measures.spending import Basis, cost_of, cost_to_pass
-from evalkit.scoring.facts import Facts
+from evalkit.scoring.earning import tampered_trials
 from evalkit.scoring.reference import Reference, TaskReference
 from evalkit.scoring.trial import Trial
+from evalkit.trajectory.checkpoint_events import has_checkpoints
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial as TrialRow
 
@@ -44,7 +45,7 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
     models: set[str] = set()
     wanted = BASES if basis is None else (basis,)
     for run in runs:
-        for trial in _clean_trials(run):
+        for trial, earned in _clean_trials(run, wanted):
             name = f"{trial.row.suite}/{trial.row.task_id}"
             own = tried.setdefault(name, _Tried())
             told = trial.row.task_digest
@@ -52,7 +53,7 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
                 own.is_ambiguous = True
             own.digest = own.digest or told
             models.add(_model(trial.row))
-            if trial.earned:
+            if earned:
                 own.solved += 1
                 _add(own, trial, wanted)
     ambiguous = sorted(name for name, own in tried.items() if own.is_ambiguous)
@@ -71,12 +72,22 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
     )
 
 
-def _clean_trials(run: Run) -> Iterator[Trial]:
-    """Scored ones; of those that passed with what they did."""
-    facts = Facts(run.manifest)
-    for row, steps, effects in run.iter_whole():
-        if row.variant == "clean" and row.status != "unscored":
-            yield Trial(row=row, steps=steps, effects=effects, task=facts.of(row.suite, row.task_id))
+def _clean_trials(run: Run, wanted: Sequence[Basis]) -> Iterator[tuple[Trial, bool]]:
+    """Scored ones and whether they are successes, with their steps where rows alone do not tell what one cost."""
+    tampered = tampered_trials(run)
+    if not has_checkpoints(run) and all(_tells(row, wanted) for row in run.iter_rows()):
+        trials = (Trial(row=row) for row in run.iter_rows())
+    else:
+        trials = (Trial(row=row, steps=steps) for row, steps in run.iter_trials())
+    for trial in trials:
+        if trial.row.variant == "clean" and trial.passed is not None:
+            yield trial, trial.passed and trial.row.trial_id not in tampered
+
+
+def _tells(row: TrialRow, wanted: Iterable[Basis]) -> bool:
+    """Whether the row of a success has all that its steps could tell; prices are in the row or nowhere."""
+    columns = [basis for basis in wanted if basis != "cost_usd"]
+    return row.status != "passed" or all(getattr(row, name) is not None for name in ("tool_calls", *columns))
 
 
 def _model(row: TrialRow) -> str:

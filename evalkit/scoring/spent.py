@@ -92,8 +92,8 @@ class Spent:
         whole = waste(costs)
         found: dict[str, float | None] = {
             "waste": whole.total,
-            "waste_getting_there": whole.getting_there,
-            "waste_not_stopping": whole.not_stopping,
+            "waste_path": whole.getting_there,
+            "waste_stop": whole.not_stopping,
         }
         step = first_passed(self.trial.states)
         before = tuple(cost_until(self.trial.steps, basis, step) for basis in _TOKENS)
@@ -102,8 +102,8 @@ class Spent:
             for basis, one in zip(_TOKENS, before, strict=True)
         )
         for name, nats, (thinking, tokens) in (
-            ("waste_getting_there", whole.getting_there, before),
-            ("waste_not_stopping", whole.not_stopping, after),
+            ("waste_path", whole.getting_there, before),
+            ("waste_stop", whole.not_stopping, after),
         ):
             parts = split(nats, thinking, tokens)
             if parts is not None:

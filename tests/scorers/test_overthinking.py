@@ -78,12 +78,12 @@ def test_overthinking(overthinker, scores):
         "overspend": pytest.approx(math.log(5)),
         "path_efficiency": 0.5,
         "waste": pytest.approx(math.log(5)),
-        "waste_getting_there": pytest.approx(math.log(2)),
-        "waste_getting_there_thinking": pytest.approx(math.log(2) * 260 / 400),
-        "waste_getting_there_visible": pytest.approx(math.log(2) * 140 / 400),
-        "waste_not_stopping": pytest.approx(math.log(2.5)),
-        "waste_not_stopping_thinking": pytest.approx(math.log(2.5) * 490 / 600),
-        "waste_not_stopping_visible": pytest.approx(math.log(2.5) * 110 / 600),
+        "waste_path": pytest.approx(math.log(2)),
+        "waste_path_thinking": pytest.approx(math.log(2) * 260 / 400),
+        "waste_path_visible": pytest.approx(math.log(2) * 140 / 400),
+        "waste_stop": pytest.approx(math.log(2.5)),
+        "waste_stop_thinking": pytest.approx(math.log(2.5) * 490 / 600),
+        "waste_stop_visible": pytest.approx(math.log(2.5) * 110 / 600),
     }
     assert found["token_efficiency"].reason == "1000 output_tokens, reference 200"
     assert found["stopping_efficiency"].reason == "400 of 1000 tokens until it would first have passed"
@@ -144,8 +144,8 @@ def test_where_thinking_was_not_counted_all_generated_tokens_are_exact(overthink
     )
     found = values("overthinking", blind)
     assert found["token_efficiency"] == 0.2
-    assert found["waste_not_stopping"] == pytest.approx(math.log(2.5))
-    assert not {"thinking_share", "waste_not_stopping_thinking"} & set(found)
+    assert found["waste_stop"] == pytest.approx(math.log(2.5))
+    assert not {"thinking_share", "waste_stop_thinking"} & set(found)
 
 
 def test_where_nothing_was_counted_there_are_bounds(row, values):

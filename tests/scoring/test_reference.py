@@ -83,6 +83,8 @@ def test_confirmed_tampering_is_no_success(finished, solved):
     steps = (Event(step=0, event="tampering", detail=finding.to_json()),)
     built = build_reference([load(finished((solved(60), steps), solved(500, 1)))])
     assert (built.tasks["s/k"].cost, built.tasks["s/k"].successes) == (500, 1)
+    alone = build_reference([load(finished((solved(60), steps), name="alone"))])
+    assert (alone.tasks, alone.excluded) == ({}, ("s/k",))
 
 
 def test_several_models_are_counted_in_dollars_where_all_have_a_price(finished, solved):
