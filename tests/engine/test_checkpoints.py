@@ -13,6 +13,7 @@ from evalkit.engine.checkpoint_plan import CheckpointPlan, spread
 from evalkit.engine.prepare import RunFlags, prepare
 from evalkit.engine.regrading import regrade
 from evalkit.errors import UsageError
+from evalkit.trajectory.checkpoint_events import has_checkpoints
 from evalkit.trajectory.step import Act, Event
 
 from .conftest import TOML
@@ -267,3 +268,33 @@ def test_copying_is_none_of_the_agents_time(make_suite, run_suite):
 
 def _prepared(suite, *, start=None, **flags):
     return prepare(RunFlags(suites=(str(suite),), **flags), start=start)
+
+
+TWIN = TOML + '[metadata.evalkit.twin]\nkind = "must-not-change"\npath = "/app/out"\n'
+
+
+def test_an_impossible_twin_has_no_states(make_suite, run_suite):
+    run = run_suite(make_suite(one={**SLOW, "task.toml": TWIN}), checkpoints=True)
+    found = {row.variant: len(states(run.trial(row.trial_id)[1])) for row in run.rows()}
+    assert found == {"clean": 4, "twin": 0}
+
+
+WATCHING = """\
+#!/bin/sh
+look() { find . -type f -printf '%p %T@ %C@ %i %m\\n'; ls /proc | grep -c '^[0-9]'; }
+# step: I write.
+echo not yet > out; look > /tmp/before
+# step: I look whether anybody was here.
+look > /tmp/after; cmp /tmp/before /tmp/after && echo done > out
+"""
+
+
+def test_the_agent_finds_no_process_and_no_file_changed(make_suite, run_any):
+    trial, found = told(run_any(make_suite(one={"solution/solve.sh": WATCHING}), checkpoints=True))
+    assert trial.status == "passed"
+    assert found == [(0, False), (1, True)]
+
+
+def test_a_run_that_only_stores_has_no_graded_checkpoints(make_suite, run_suite):
+    assert has_checkpoints(run_suite(make_suite(one=SLOW), checkpoints=True))
+    assert not has_checkpoints(run_suite(make_suite("other", one=SLOW), out="stored", **ONLY_STORED))
