@@ -29,7 +29,7 @@ def print_regraded(result: Regrading) -> None:
         f"before, {same} as before."
     )
     if states := sum(one.states for one in done):
-        say(f"{states} states of the work on the way got a verdict.")
+        say(f"States of the work on the way that got a verdict: {states}.")
     reasons: defaultdict[str, list[str]] = defaultdict(list)
     for one in result.trials:
         if one.after is None:

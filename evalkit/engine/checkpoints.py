@@ -42,8 +42,13 @@ class Copied:
 class Checkpoints:
     """Follows one trial of a task that is graded sealed."""
 
-    def __init__(self, task: Task, sandbox: Sandbox, grading: Grading, plan: CheckpointPlan) -> None:
+    def __init__(
+        self, task: Task, sandbox: Sandbox, grading: Grading, plan: CheckpointPlan, *, digest_tells: bool
+    ) -> None:
+        """`digest_tells` says that the workspace's digest is taken from outside, and can be asked for at any time."""
         self._task, self._sandbox, self._grading, self._plan = task, sandbox, grading, plan
+        inside = all(f"{path}/".startswith(f"{task.workdir}/") for path in task.stages[0].artifact_paths)
+        self._digest_tells = digest_tells and inside
         self._digest: str | None = None
         self._changes = 0
         self._copied: list[Copied] = []
@@ -107,7 +112,7 @@ class Checkpoints:
             recorder.event("checkpoint", state.detail(), parent=one.step)
 
     async def _copy(self, copied: Copied) -> None:
-        """Until two copies in a row are the same: what moves is in neither of them."""
+        """Until nothing has moved meanwhile: the workspace is as it was before, or two copies in a row are the same."""
         before, copied.error = None, _MOVES
         for _ in range(_TRIES):
             try:
@@ -117,10 +122,15 @@ class Checkpoints:
                 if isinstance(error, DeliverableTooBig):
                     return
                 continue
-            if now == before:
+            if now == before or await self._is_as_before():
                 copied.listed, copied.error = self._keep(now), None
                 return
             before = now
+
+    async def _is_as_before(self) -> bool:
+        if not self._digest_tells or self._digest is None:
+            return False
+        return await self._sandbox.workspace_digest() == self._digest
 
     async def _take(self) -> Taken:
         stage = self._task.stages[0]

@@ -201,7 +201,9 @@ async def _phases(
             await until_healthy(check, sandbox, user=image_user(task), where=str(task.path / "task.toml"))
     grading = _grading(planned, context)
     if context.checkpoints is not None and not planned.is_twin and without_states(task) is None:
-        ledger.checkpoints = Checkpoints(task, sandbox, grading, context.checkpoints)
+        ledger.checkpoints = Checkpoints(
+            task, sandbox, grading, context.checkpoints, digest_tells=context.sandbox == "local"
+        )
     await run_stages(TrialParts(planned, sandbox, model, recorder, ledger, grading, context.asker))
 
 

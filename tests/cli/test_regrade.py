@@ -112,5 +112,5 @@ def test_stored_states_are_graded_later_and_counted(command, suite):
     assert command(*asked, "--out", "runs/r").code == 0
     said = command("regrade", "runs/r", "--checkpoints")
     assert said.code == 0
-    assert "1 states of the work on the way got a verdict." in said.out
+    assert "States of the work on the way that got a verdict: 1." in said.out
     assert json.loads(command("regrade", "runs/r", "--checkpoints", "--json").out)["states"] == 0
