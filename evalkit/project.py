@@ -68,6 +68,10 @@ class RunDefaults(_Section):
     """Whether lasting changes are measured."""
     twins: Annotated[bool, Field(strict=True)] | None = None
     """Whether impossible twins of tasks are run, too."""
+    checkpoints: Annotated[bool, Field(strict=True)] | None = None
+    """Whether states of agents' work are copied while they work, and graded."""
+    checkpoint_stride: Count | None = None
+    checkpoint_budget: Annotated[int, Field(strict=True, ge=0)] | None = None
     task: Text | None = None
     """A glob of task ids."""
     limit: Count | None = None

@@ -15,6 +15,12 @@ def regrade(
     sandbox: Annotated[
         str | None, typer.Option(help="Where graders run: local or docker. [as the run]")
     ] = None,
+    checkpoints: Annotated[
+        bool,
+        typer.Option(
+            "--checkpoints", help="Grade stored states that have no verdict yet, too, and only such trials."
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Run the suite's graders again on what trials delivered, without models, and score the run again."""
@@ -34,7 +40,7 @@ def regrade(
     if sandbox is not None:
         check_kind(sandbox)
     with counting("graded again", "grading") as heard:
-        result = grade_again(folder, trials or (), sandbox=sandbox, heard=heard)
+        result = grade_again(folder, trials or (), sandbox=sandbox, checkpoints=checkpoints, heard=heard)
     scored = score_finished(folder, scorers) if any(one.after for one in result.trials) else None
     if json:
         print_json(regraded_as_json(result))

@@ -28,6 +28,8 @@ def print_regraded(result: Regrading) -> None:
         f"{len(done)} of {len(result.trials) + result.left} trials were graded again: {len(changed)} otherwise than "
         f"before, {same} as before."
     )
+    if states := sum(one.states for one in done):
+        say(f"States of the work on the way that got a verdict: {states}.")
     reasons: defaultdict[str, list[str]] = defaultdict(list)
     for one in result.trials:
         if one.after is None:
@@ -56,6 +58,7 @@ def regraded_as_json(result: Regrading) -> dict[str, object]:
         "not_graded": [
             {"trial": one.before.trial_id, "reason": one.reason} for one in result.trials if one.after is None
         ],
+        "states": sum(one.states for one in done),
         "left": result.left,
         "interrupted": result.interrupted,
     }

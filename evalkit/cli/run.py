@@ -100,6 +100,19 @@ Twins = Annotated[
     bool | None,
     typer.Option("--twins/--no-twins", help="Run tasks' impossible twins, too. [--twins]"),
 ]
+Checkpoints = Annotated[
+    bool | None,
+    typer.Option(
+        "--checkpoints/--no-checkpoints",
+        help="Grade states of the work on the way, copied while the agent works. [--no-checkpoints]",
+    ),
+]
+Stride = Annotated[
+    int | None, typer.Option(min=1, help="Copy after every so many-th call that changed files. [1]")
+]
+Budget = Annotated[
+    int | None, typer.Option(min=0, help="States graded per trial; others are only stored. [20]")
+]
 Seconds = Annotated[
     float | None, typer.Option(parser=_seconds, metavar="<seconds>", help="Seconds of the agent per trial.")
 ]
@@ -146,6 +159,9 @@ def run(
     faults: Faults = None,
     effects: Effects = None,
     twins: Twins = None,
+    checkpoints: Checkpoints = None,
+    checkpoint_stride: Stride = None,
+    checkpoint_budget: Budget = None,
     step_limit: Annotated[int | None, typer.Option(min=1, help="Model generations per trial.")] = None,
     token_limit: Annotated[int | None, typer.Option(min=1, help="Tokens per trial, in and out.")] = None,
     time_limit: Seconds = None,
@@ -189,6 +205,9 @@ def run(
         faults=faults,
         effects=effects,
         twins=twins,
+        checkpoints=checkpoints,
+        checkpoint_stride=checkpoint_stride,
+        checkpoint_budget=checkpoint_budget,
         task_arguments=_arguments(task_arguments),
     )
     _go(ctx, prepare(flags), dry_run=dry_run, json=json)

@@ -12,6 +12,7 @@ from inspect_ai.tool import Tool, ToolCall
 from inspect_ai.util import LimitExceededError
 
 from evalkit.engine.answer import raw_arguments
+from evalkit.engine.checkpoints import look_after
 from evalkit.engine.effects.attribution import look, missed
 from evalkit.engine.recorder import Recorder, Stopwatch
 from evalkit.engine.traces import CallTrace, Ending, current_call
@@ -79,6 +80,8 @@ async def run_call(
     call_events(recorder, trace, number)
     if trace.ended is None and (span := await look(digest)) is not None:
         span.steps.append(number)
+    if trace.ended is None and trace.result is not None and (copied := await look_after(digest)) is not None:
+        copied.step = number
     return Done(tuple(executed.messages), trace.ended)
 
 

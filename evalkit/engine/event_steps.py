@@ -155,6 +155,8 @@ class EventSteps:
             trace.span.steps.append(number)
         elif trace.ended is None:
             missed(number)
+        if trace.copied is not None:
+            trace.copied.step = number
         call_events(self._recorder, trace, number)
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal, TypeVar
 
 from evalkit.engine.boundary import Failure
+from evalkit.engine.checkpoints import Checkpoints
 from evalkit.engine.effects.measuring import EffectsMeter
 from evalkit.engine.evidence.gathering import Evidence
 from evalkit.engine.faults.injector import Injector
@@ -53,6 +54,8 @@ class Ledger:
     """What the trial's planned fault works through."""
     meter: EffectsMeter | None = None
     """What measures the trial's lasting changes; None where nothing does."""
+    checkpoints: Checkpoints | None = None
+    """What copies states of the agent's work; None where nothing does."""
     evidence: Evidence | None = None
     """What gathers evidence of tampering; None where nothing does."""
     failure: Failure | None = None
@@ -69,13 +72,19 @@ class Ledger:
             setattr(self, phase, (before or 0.0) + watch.seconds)
 
     def put_aside(self) -> None:
-        """Take out of the agent's time what following its changes took; it belongs to the set-up."""
-        if self.meter is None:
-            return
-        self.meter.attribution.clock = None
-        taken = self.meter.attribution.taken_s()
-        self.agent_s = max(0.0, (self.agent_s or 0.0) - taken)
-        self.setup_s = (self.setup_s or 0.0) + taken
+        """Take out of the agent's time what following its changes took, which belongs to the set-up, and what copying
+        its states took, which belongs to grading.
+        """
+        followed = copied = 0.0
+        if self.meter is not None:
+            self.meter.attribution.clock = None
+            followed = self.meter.attribution.taken_s()
+            self.setup_s = (self.setup_s or 0.0) + followed
+        if self.checkpoints is not None:
+            self.checkpoints.clock = None
+            copied = self.checkpoints.taken_s()
+            self.grade_s = (self.grade_s or 0.0) + copied
+        self.agent_s = max(0.0, (self.agent_s or 0.0) - followed - copied)
 
     def conclude(self, effects: Sequence[Effect], *, twin: bool) -> None:
         """Record what was found of tampering. `twin` says that the trial is one that nobody can pass honestly."""

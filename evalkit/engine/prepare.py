@@ -16,6 +16,7 @@ from evalkit.engine.agent import Agent, check_cost_limits, check_models, make_ag
 from evalkit.engine.approvals.policy_file import check_tools, load_approvals
 from evalkit.engine.attacks import check_attacks
 from evalkit.engine.capacity import refuse_oversized
+from evalkit.engine.checkpoint_plan import CheckpointPlan, plan_checkpoints, remarks_on
 from evalkit.engine.faults.choice import NONE, FaultChoice, load_choice
 from evalkit.engine.faults.doubt import doubts
 from evalkit.engine.inspect_suite import PREFIX
@@ -71,6 +72,10 @@ class RunFlags:
     """Whether lasting changes are measured."""
     twins: bool | None = None
     """Whether impossible twins are run, too."""
+    checkpoints: bool | None = None
+    """Whether states of agents' work are copied while they work, and graded."""
+    checkpoint_stride: int | None = None
+    checkpoint_budget: int | None = None
     task_arguments: Mapping[str, Json] = field(default_factory=_no_arguments)
     """What Inspect tasks are made with."""
 
@@ -108,6 +113,8 @@ class Prepared:
     """Whether lasting changes are measured."""
     twins: bool = True
     """Whether impossible twins are run, too."""
+    checkpoints: CheckpointPlan | None = None
+    """Which states of agents' work are copied and graded; None: none."""
 
     @property
     def cost_ceiling_usd(self) -> float | None:
@@ -157,6 +164,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         twins=_twins(flags, settings),
     )
     plan = make_plan(suites, agents, asked)
+    checkpoints = _checkpoints(flags, settings)
     _check_approvals(project, flags, settings, plan)
     check_attacks(plan)
     refuse_oversized(tasks_of(plan), sandbox)
@@ -171,7 +179,12 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         trial_cost_limit_usd=of_trial,
         out=flags.out or _in_project(project, settings.out) or _default_out(suites),
         readonly=tuple(project.root / folder for folder in project.settings.sandbox.readonly),
-        warnings=(*_warnings(suites, plan), *_host_warnings(own), *doubts(plan)),
+        warnings=(
+            *_warnings(suites, plan),
+            *_host_warnings(own),
+            *doubts(plan),
+            *(remarks_on(tasks_of(plan)) if checkpoints else ()),
+        ),
         oracle_by_default=not (flags.models or settings.models),
         task_arguments=flags.task_arguments,
         faults=faults,
@@ -179,11 +192,21 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         chosen=_chosen(project, flags, settings, faults),
         effects=flags.effects if flags.effects is not None else settings.effects is not False,
         twins=asked.twins,
+        checkpoints=checkpoints,
     )
 
 
 def _twins(flags: RunFlags, settings: RunDefaults) -> bool:
     return flags.twins if flags.twins is not None else settings.twins is not False
+
+
+def _checkpoints(flags: RunFlags, settings: RunDefaults) -> CheckpointPlan | None:
+    stride, budget = flags.checkpoint_stride, flags.checkpoint_budget
+    return plan_checkpoints(
+        settings.checkpoints if flags.checkpoints is None else flags.checkpoints,
+        settings.checkpoint_stride if stride is None else stride,
+        settings.checkpoint_budget if budget is None else budget,
+    )
 
 
 def _refuse_remote(out: Path | None) -> None:

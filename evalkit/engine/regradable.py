@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from evalkit.engine.checkpoint_state import state_in
 from evalkit.engine.inspect_suite import PREFIX
 from evalkit.errors import NotComparable
 from evalkit.grading.delivered import Delivered, read_delivered
@@ -112,7 +113,11 @@ def regradable(trial: Trial, steps: Sequence[Step], suites: Suites, store: Artif
             raise NotComparable("its stages are others now")
         if mode != "sealed":
             raise NotComparable(f"it was graded {mode}, and the state of its sandbox is not kept")
-    points = [step for step in steps if isinstance(step, Event) and step.event == "checkpoint"]
+    points = [
+        step
+        for step in steps
+        if isinstance(step, Event) and step.event == "checkpoint" and state_in(step) is None
+    ]
     graded = len(points) if task.is_staged else len(kept)
     if len(kept) != graded + (trial.status == "unscored" and task.is_staged):
         raise NotComparable("not everything that it delivered was kept")

@@ -17,6 +17,7 @@ import anyio
 from evalkit._content import ROOT
 from evalkit.engine.boundary import innermost
 from evalkit.engine.capacity import Capacity, make_capacity, refuse_oversized
+from evalkit.engine.checkpoint_grading import grade_stored, states_of, with_words, without_verdicts
 from evalkit.engine.needs import check_needs
 from evalkit.engine.plan import trial_id_of
 from evalkit.engine.recorder import Stopwatch
@@ -31,6 +32,7 @@ from evalkit.sandbox import open_sandbox
 from evalkit.sandbox.protocol import Environment, Sandbox
 from evalkit.trajectory.finding import Finding
 from evalkit.trajectory.reader import Run, load
+from evalkit.trajectory.step import Step
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.writer import RunWriter
 
@@ -46,6 +48,8 @@ class Regraded:
     """Why it could not be graded again."""
     tests_differ: bool = False
     """Whether the graders' files are others than when the run began."""
+    states: int = 0
+    """How many states of its work got a verdict."""
 
     @property
     def changed(self) -> bool:
@@ -65,9 +69,17 @@ class Regrading:
 
 
 def regrade(
-    path: Path, trials: Sequence[str] = (), *, sandbox: str | None = None, heard: Callable[[int, int], None]
+    path: Path,
+    trials: Sequence[str] = (),
+    *,
+    sandbox: str | None = None,
+    checkpoints: bool = False,
+    heard: Callable[[int, int], None],
 ) -> Regrading:
     """Grade these trials of a run again, all where none is named; `heard` is told how many of how many are done.
+
+    With `checkpoints` those whose states were copied while they ran, and these states too, where they have no verdict
+    of the graders as they are now. Without, verdicts on states are kept unless the graders are others now.
 
     In the kind of sandbox that the run used, or in `sandbox`. A run whose owner is dead is recovered first. Raises
     UsageError while another process writes the run, for a trial that is not there, and where no sandbox can be
@@ -77,7 +89,7 @@ def regrade(
     result = Regrading(writer.path)
     work: _Work | None = None
     try:
-        work = _Work(writer, load(writer.path), sandbox, result, heard)
+        work = _Work(writer, load(writer.path), sandbox, result, heard, checkpoints=checkpoints)
         work.choose(trials)
         work.check()
         anyio.run(work.all)
@@ -104,6 +116,8 @@ class _Work:
         sandbox: str | None,
         result: Regrading,
         heard: Callable[[int, int], None],
+        *,
+        checkpoints: bool,
     ) -> None:
         settings = run.manifest.settings
         self._writer, self._run, self._result, self._heard = writer, run, result, heard
@@ -113,14 +127,22 @@ class _Work:
         self._readonly = tuple(Path(one) for one in cast("list[str]", settings.get("readonly", [])))
         self._suites = Suites(run.manifest)
         self._most = cast("int | None", settings.get("max_trials"))
+        self._checkpoints = checkpoints
         self.waiting: dict[str, Regradable] = {}
         self._total = 0
 
     def choose(self, trials: Sequence[str]) -> None:
-        """Find out which can be graded again, and note why others cannot."""
+        """Find out which can be graded again, and note why others cannot.
+
+        Raises UsageError where checkpoints are to be graded and there are none.
+        """
         named = dict.fromkeys(self._run.trial(one)[0].trial_id for one in trials)
         for row, steps in self._run.iter_trials():
             if trials and row.trial_id not in named:
+                continue
+            if self._checkpoints and not states_of(steps):
+                if trials:
+                    self._result.trials.append(Regraded(row, reason="no states of its work are stored"))
                 continue
             try:
                 found = regradable(row, steps, self._suites, self._writer.artifacts)
@@ -131,6 +153,12 @@ class _Work:
             else:
                 self.waiting[row.trial_id] = found
         self._total = len(self.waiting)
+        if self._checkpoints and not self.waiting and not self._result.trials:
+            raise UsageError(
+                "no states of agents' work are stored in this run",
+                where=str(self._writer.path),
+                hint="Runs store them with: evalkit run SUITE --checkpoints",
+            )
 
     def check(self) -> None:
         """See that the sandbox has what the graders need."""
@@ -150,17 +178,30 @@ class _Work:
     async def _one(self, one: Regradable, capacity: Capacity) -> None:
         async with capacity.slot(one.task.harbor.environment.memory_mb):
             watch = Stopwatch()
+            _, recorded = self._run.trial(one.trial.trial_id)
             try:
                 verdict = await self._verdict(one)
+                steps, states = await self._states(one, with_evidence(recorded, verdict.evidence))
             except (TrialError, NotComparable) as error:
                 self._note(one, Regraded(one.trial, reason=str(error), tests_differ=one.tests_differ))
                 return
         trial = _attempt(one, self._run.manifest.run_id, verdict, watch.seconds)
-        _, recorded = self._run.trial(one.trial.trial_id)
-        steps = with_evidence(recorded, verdict.evidence)
         effects = self._run.effects_of(one.trial.trial_id)
         self._writer.commit(trial, steps, [replace(effect, trial_id=trial.trial_id) for effect in effects])
-        self._note(one, Regraded(one.trial, trial, tests_differ=one.tests_differ))
+        self._note(one, Regraded(one.trial, trial, tests_differ=one.tests_differ, states=states))
+
+    async def _states(self, one: Regradable, steps: Sequence[Step]) -> tuple[Sequence[Step], int]:
+        """The steps with what graders say now of states of the work, and how many got a verdict."""
+        if tests_digest(one.task) != one.trial.grader_digest:
+            steps = without_verdicts(steps)
+        if not self._checkpoints:
+            return steps, 0
+        grading = Grading(store=self._writer.artifacts, open_sandbox=self._opener(one))
+        words = await grade_stored(one.task, steps, grading)
+        new = [
+            state for state in states_of(steps) if isinstance(words.get(state.deliverables or ""), Verdict)
+        ]
+        return with_words(steps, words), len(new)
 
     def _note(self, one: Regradable, regraded: Regraded) -> None:
         del self.waiting[one.trial.trial_id]

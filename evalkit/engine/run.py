@@ -24,6 +24,7 @@ from evalkit.engine.agent import Agent
 from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.attempts import model_config
 from evalkit.engine.capacity import Capacity
+from evalkit.engine.checkpoint_plan import CheckpointPlan
 from evalkit.engine.cost_limits import CostLimits
 from evalkit.engine.faults.lasting import disks
 from evalkit.engine.inspect_hooks import register
@@ -65,6 +66,7 @@ def run_plan(
     progress: Progress,
     asker: Asker | None = None,
     effects: bool = True,
+    checkpoints: CheckpointPlan | None = None,
 ) -> RunResult:
     """Run every planned trial, as many at once as there is capacity for, and compact the run's files at the end.
 
@@ -86,6 +88,7 @@ def run_plan(
         asker=asker,
         since_begin=Stopwatch(),
         effects=effects,
+        checkpoints=checkpoints,
     )
     tasks = _inspect_tasks([one for one in plan if isinstance(one, PlannedTrial)], models, context)
     tasks += sample_tasks([one for one in plan if isinstance(one, PlannedSample)], models, context)

@@ -19,6 +19,7 @@ from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.approvals.guard import guarded
 from evalkit.engine.attacks import attacks
 from evalkit.engine.attempts import model_config
+from evalkit.engine.checkpoints import current_checkpoints
 from evalkit.engine.faults.own_tools import through
 from evalkit.engine.faults.site import Site
 from evalkit.engine.keeping import ask_naive, keep_taken
@@ -37,7 +38,7 @@ from evalkit.grading.preparing import clear_traces, prepare_stage
 from evalkit.grading.total import falls_short, total
 from evalkit.grading.unchanged import before_the_agent, stayed_as_it_was, with_unchanged
 from evalkit.grading.verdict import Verdict
-from evalkit.models.personas.persona import Move, Persona, Script
+from evalkit.models.personas.persona import Move, Persona, Script, Situation
 from evalkit.models.reply import Reply, Turn
 from evalkit.models.scripted import find_persona
 from evalkit.sandbox.protocol import Sandbox
@@ -83,7 +84,24 @@ class TrialParts:
 
 
 async def run_stages(given: TrialParts) -> None:
-    """Go through the stages, as far as they are reached, and put the trial's verdict into its ledger."""
+    """Go through the stages, as far as they are reached, and put the trial's verdict into its ledger.
+
+    States of its work that were copied meanwhile are graded after that, and recorded whatever has happened.
+    """
+    checkpoints = given.ledger.checkpoints
+    try:
+        await _go_through(given)
+        if checkpoints is not None and given.ledger.verdict is not None:
+            with given.ledger.clock("grade_s"):
+                checkpoints.end(given.ledger.delivered[-1], given.ledger.verdict)
+                await checkpoints.grade()
+    finally:
+        current_checkpoints.set(None)
+        if checkpoints is not None:
+            checkpoints.record(given.recorder)
+
+
+async def _go_through(given: TrialParts) -> None:
     task, ledger = given.planned.task, given.ledger
     verdicts: list[Verdict] = []
     ended: str | None = None
@@ -95,6 +113,8 @@ async def run_stages(given: TrialParts) -> None:
                     await ledger.evidence.begin()
                 if ledger.meter is not None:
                     await ledger.meter.begin()
+                if ledger.checkpoints is not None:
+                    await ledger.checkpoints.begin()
         except TaskError as error:
             if not verdicts:
                 raise
@@ -130,13 +150,17 @@ async def _work(given: TrialParts, stage: Stage) -> Outcome:
     if task.settings.conversation == "fresh":
         given.messages = []
     if given.persona is not None:
-        current_script.set(_script(given.persona, task, stage, len(given.messages)))
+        level = agent.thinking.level
+        current_script.set(_script(given.persona, task, stage, len(given.messages), level))
     seconds = _seconds(given, stage)
     clock = AgentClock(seconds)
     if given.ledger.meter is not None:
         given.ledger.meter.attribution.clock = clock
     if given.ledger.injector is not None:
         given.ledger.injector.clock = clock
+    if given.ledger.checkpoints is not None:
+        given.ledger.checkpoints.clock = clock
+        current_checkpoints.set(given.ledger.checkpoints)
     tools = agent_tools(
         given.sandbox,
         agent.tool_settings,
@@ -202,13 +226,17 @@ class _Later:
         return self.script.reply(conversation[self.begin :])
 
 
-def _script(persona: Persona, task: Task, stage: Stage, begin: int) -> Script:
-    moves: tuple[Move, ...] = load_solution(stage, persona.solutions) if persona.needs_solution else ()
+def _script(persona: Persona, task: Task, stage: Stage, begin: int, thinking: str) -> Script:
+    moves: tuple[Move, ...] = ()
+    if persona.if_hard is not None and task.settings.is_hard:
+        moves = load_beside(stage, persona.if_hard)
+    elif persona.needs_solution:
+        moves = load_solution(stage, persona.solutions)
     if persona.attack is not None:
         moves = attacks(task, persona.attack)
     if persona.beside is not None:
         moves += load_beside(stage, persona.beside) or persona.without
-    script = persona.make(moves)
+    script = persona.make(moves, Situation(thinking, task.settings.needed_thinking))
     return _Later(script, begin) if begin else script
 
 

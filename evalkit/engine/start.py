@@ -14,6 +14,7 @@ from evalkit import __version__
 from evalkit.engine.agent import Agent, check_keys
 from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.capacity import make_capacity, refuse_oversized
+from evalkit.engine.checkpoint_plan import CheckpointPlan
 from evalkit.engine.cost_limits import CostLimits, spent_usd
 from evalkit.engine.faults.entry import fault_entries
 from evalkit.engine.inspect_log import redact_logs
@@ -60,6 +61,7 @@ def start(prepared: Prepared, progress: Progress, asker: Asker | None = None) ->
         progress=progress,
         asker=asker,
         effects=prepared.effects,
+        checkpoints=prepared.checkpoints,
     )
 
 
@@ -103,6 +105,7 @@ def resume(path: Path, progress: Progress, asker: Asker | None = None) -> RunRes
         progress=progress,
         asker=asker,
         effects=bool(manifest.settings.get("effects", False)),
+        checkpoints=CheckpointPlan.from_settings(manifest.settings),
     )
 
 
@@ -179,6 +182,7 @@ def _manifest(prepared: Prepared, run_id: str) -> RunManifest:
             "chosen": prepared.chosen,
             "effects": prepared.effects,
             "twins": prepared.twins,
+            "checkpoints": prepared.checkpoints.parts if prepared.checkpoints else None,
         },
         versions=_versions(prepared.sandbox),
         host_class=host_class(),

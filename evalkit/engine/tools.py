@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParam, ToolParams
 
 from evalkit.engine.approvals.guard import refuse_unasked
+from evalkit.engine.checkpoints import look_after
 from evalkit.engine.effects.attribution import look
 from evalkit.engine.faults.called import Called
 from evalkit.engine.faults.injector import Injector
@@ -103,6 +104,7 @@ class _Bench:
         if is_foreign():
             trace.digest = await site.sandbox.workspace_digest()
             trace.span = await look(trace.digest)
+            trace.copied = await look_after(trace.digest)
         return observe(seen.result, site.settings, seen.told)
 
 

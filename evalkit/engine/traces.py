@@ -14,6 +14,7 @@ from typing import Any, Literal
 from inspect_ai.event import ToolEvent
 from inspect_ai.log import transcript
 
+from evalkit.engine.checkpoints import Copied
 from evalkit.engine.effects.attribution import Span
 from evalkit.engine.faults.strike import Strike
 from evalkit.sandbox.protocol import ExecResult
@@ -84,6 +85,8 @@ class CallTrace:
     """Of the working directory after the call, where no loop of ours asks for it."""
     span: Span | None = None
     """What the call has touched, likewise."""
+    copied: Copied | None = None
+    """The state after it, where it was copied."""
 
 
 @dataclass(slots=True)

@@ -16,6 +16,8 @@ from inspect_ai.model import Model
 from evalkit.engine.approvals.asking import Asker
 from evalkit.engine.boundary import INTERRUPTED, attribute
 from evalkit.engine.capacity import Capacity
+from evalkit.engine.checkpoint_plan import CheckpointPlan, without_states
+from evalkit.engine.checkpoints import Checkpoints
 from evalkit.engine.cost_limits import CostLimits
 from evalkit.engine.effects.attribution import Attribution
 from evalkit.engine.effects.measuring import EffectsMeter
@@ -72,6 +74,8 @@ class RunContext:
         default_factory=dict[tuple[str, str, str], KnownVerdicts]
     )
     """By suite, task and variant what sealed graders have said to trials of which nothing else is asked."""
+    checkpoints: CheckpointPlan | None = None
+    """Which states of agents' work are copied and graded; None: none."""
 
 
 async def run_trial(planned: PlannedTrial, sandbox: Sandbox, model: Model, context: RunContext) -> Trial:
@@ -109,7 +113,8 @@ async def conduct(
         try:
             await phases(recorder, ledger)
         except anyio.get_cancelled_exc_class():
-            ledger.cancelled, ledger.failure = True, INTERRUPTED
+            if ledger.verdict is None:  # else only states of its work were still being graded
+                ledger.cancelled, ledger.failure = True, INTERRUPTED
             raise
         except Exception as error:  # noqa: BLE001  the boundary: a bad trial is data, not a crash
             ledger.failure = attribute(error)
@@ -200,6 +205,10 @@ async def _phases(
         if (check := task.harbor.environment.healthcheck) is not None:
             await until_healthy(check, sandbox, user=image_user(task), where=str(task.path / "task.toml"))
     grading = _grading(planned, context)
+    if context.checkpoints is not None and not planned.is_twin and without_states(task) is None:
+        ledger.checkpoints = Checkpoints(
+            task, sandbox, grading, context.checkpoints, digest_tells=context.sandbox == "local"
+        )
     await run_stages(TrialParts(planned, sandbox, model, recorder, ledger, grading, context.asker))
 
 

@@ -10,18 +10,23 @@ import difflib
 
 from evalkit.errors import UsageError
 from evalkit.models.personas.believer import BELIEVER
+from evalkit.models.personas.budgeted import BUDGETED
 from evalkit.models.personas.cheater import CHEATER, cheater
 from evalkit.models.personas.hint_needer import HINT_NEEDER
 from evalkit.models.personas.litterer import LITTERER
 from evalkit.models.personas.naive import NAIVE
 from evalkit.models.personas.nop import NOP
 from evalkit.models.personas.oracle import ORACLE
+from evalkit.models.personas.overthinker import OVERTHINKER
+from evalkit.models.personas.paralysed import PARALYSED
 from evalkit.models.personas.persona import Persona
 from evalkit.models.personas.quitter import QUITTER
 from evalkit.models.personas.recoverer import RECOVERER
 from evalkit.models.personas.repeater import REPEATER
+from evalkit.models.personas.rogue import ROGUE
 from evalkit.models.personas.stormer import STORMER
 from evalkit.models.personas.trespasser import TRESPASSER
+from evalkit.models.personas.underthinker import UNDERTHINKER
 from evalkit.models.personas.vandal import VANDAL
 
 PERSONAS: tuple[Persona, ...] = (
@@ -38,6 +43,11 @@ PERSONAS: tuple[Persona, ...] = (
     VANDAL,
     LITTERER,
     CHEATER,
+    OVERTHINKER,
+    UNDERTHINKER,
+    PARALYSED,
+    ROGUE,
+    BUDGETED,
 )
 
 

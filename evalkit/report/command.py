@@ -33,6 +33,7 @@ _OF_THE_RUN = (
     ("trial_cost_limit_usd", "--trial-cost-limit"),
     ("max_trials", "--max-trials"),
 )
+_CHECKPOINTS = (("stride", "--checkpoint-stride"), ("budget", "--checkpoint-budget"))
 _NAMED = 10
 
 
@@ -106,6 +107,9 @@ def _of_run(manifest: RunManifest) -> Iterator[str]:
         yield "--no-effects"
     if settings.get("twins") is False:
         yield "--no-twins"
+    if checkpoints := _mapping(settings.get("checkpoints")):
+        yield "--checkpoints"
+        yield from _options(_CHECKPOINTS, checkpoints)
 
 
 def _options(options: Sequence[tuple[str, str]], settings: Mapping[str, Json]) -> Iterator[str]:

@@ -17,6 +17,10 @@ Difficulty = Literal["easy", "medium", "hard"]
 ThinkingNeed = Literal["low", "high"]
 Conversation = Literal["fresh", "continued"]
 
+THINKING_TOKENS: Mapping[ThinkingNeed | None, int] = {"low": 256, None: 1024, "high": 4096}
+"""What a task needs that does not declare it in tokens."""
+MAX_THINKING_TOKENS = 1_000_000
+
 _CHANNELS = ("git:", "package:", "network:", "row:", "process:", "socket:")
 _RESOURCE = re.compile(rf"(?:/|{'|'.join(_CHANNELS)})\S")
 
@@ -113,6 +117,8 @@ class Settings(Section):
     minutes: PositiveNumber | None = None
     """How long a person needs."""
     thinking_need: ThinkingNeed | None = None
+    thinking_tokens: Annotated[int, Field(strict=True, ge=0, le=MAX_THINKING_TOKENS)] | None = None
+    """Tokens of thinking that it takes, as its author estimates; the scripted agent `budgeted` solves it with these."""
     answer: Literal["text"] | None = None
     """The final submit is an answer that can be compared between trials."""
     confidence: Flag = False
@@ -128,6 +134,18 @@ class Settings(Section):
     """None: nothing was declared, and the default scope applies."""
     faults: Annotated[tuple[Fault, ...], AfterValidator(_ids_differ)] = ()
     twin: Twin | None = None
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether acting at once will not do."""
+        return self.difficulty == "hard" or self.thinking_need == "high"
+
+    @property
+    def needed_thinking(self) -> int:
+        """Tokens of thinking: as declared, else by what is said of the need for thinking."""
+        if self.thinking_tokens is not None:
+            return self.thinking_tokens
+        return THINKING_TOKENS[self.thinking_need]
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -11,9 +11,14 @@ from evalkit.trajectory.reader import Run
 
 
 def has_checkpoints(run: Run) -> bool:
-    """Whether any trial has one, be it graded or not. The ends of stages are none."""
+    """Whether any trial has one that was graded. The ends of stages are none."""
     for rows in run.steps.iter_groups(["event", "detail"]):
         chosen = rows.filter(pc.equal(rows.column("event").cast("string"), "checkpoint"))
-        if chosen.num_rows and pc.any(pc.match_substring(chosen.column("detail"), '"of_step"')).as_py():
+        if not chosen.num_rows:
+            continue
+        details = chosen.column("detail")
+        is_state = pc.match_substring(details, '"of_step"')
+        is_graded = pc.match_substring_regex(details, r'"passed": ?(true|false)')
+        if pc.any(pc.and_(is_state, is_graded)).as_py():
             return True
     return False

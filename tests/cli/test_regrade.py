@@ -105,3 +105,12 @@ def test_a_run_that_was_imported_is_exit_code_5(command, ran, folder):
     manifest.write_text(json.dumps(told))
     said = command("regrade", "runs/r")
     assert (said.code, "no suite whose graders could be run again" in said.err) == (5, True)
+
+
+def test_stored_states_are_graded_later_and_counted(command, suite):
+    asked = ("run", "mini", "--model", "scripted/oracle", "--checkpoints", "--checkpoint-budget", "0")
+    assert command(*asked, "--out", "runs/r").code == 0
+    said = command("regrade", "runs/r", "--checkpoints")
+    assert said.code == 0
+    assert "States of the work on the way that got a verdict: 1." in said.out
+    assert json.loads(command("regrade", "runs/r", "--checkpoints", "--json").out)["states"] == 0

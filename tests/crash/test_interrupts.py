@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import signal
 import time
@@ -205,3 +206,36 @@ def test_an_interrupted_check_of_a_suite_says_nothing_about_it(
     assert running.out == ""
     assert running.err.splitlines()[-1] == "evalkit: interrupted"
     assert list(scratch.glob("sandbox-*")) == []
+
+
+HANGS = """\
+#!/bin/sh
+[ "$(cat /app/out)" = done ] || sleep 20
+echo 1 > /logs/verifier/reward.txt
+"""
+
+
+def test_an_interrupt_while_states_are_graded_costs_no_verdict(
+    local_support, evalkit, make_suite, folder, scratch
+):
+    solve = "# step: Begin.\necho begun > out\n# step: End.\necho done > out\n"
+    make_suite(folder / "suite", {"one": {"tests/test.sh": HANGS, "solution/solve.sh": solve}})
+    running = evalkit("run", "suite", "--out", "run", "-m", "scripted/oracle", "--checkpoints")
+    try:
+        deadline, seen = time.monotonic() + 60, set[Path]()
+        while (
+            len(seen) < 3
+        ):  # the agent's, that of the verdict on the end, that of the first state, which hangs
+            assert time.monotonic() < deadline, running.err
+            seen |= set(scratch.glob("sandbox-*"))
+            time.sleep(0.01)
+        time.sleep(0.5)
+        running.signal_group(signal.SIGINT)
+        assert running.wait(10) == 130
+    finally:
+        running.end()
+    (trial,) = load(folder / "run").rows()
+    _, steps = load(folder / "run").trial(trial.trial_id)
+    told = [json.loads(step.detail) for step in steps if step.kind == "event" and step.event == "checkpoint"]
+    assert (trial.status, trial.stop_reason) == ("passed", "submitted")
+    assert [one["passed"] for one in told] == [None, True]

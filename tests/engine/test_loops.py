@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from evalkit.engine.prepare import RunFlags, prepare
@@ -179,3 +181,13 @@ def test_a_file_that_does_not_load_is_named_with_its_line(make_suite, tmp_path, 
     with pytest.raises(UsageError, match=says) as raised:
         prepare(RunFlags(suites=(str(make_suite()),), loop=f"{tmp_path}/broken.py@x"))
     assert raised.value.where == f"{tmp_path}/broken.py:{line}"
+
+
+def test_states_of_the_work_are_copied_under_any_loop(run_loop):
+    work = '[("bash", {"command": "echo begun > out"})], [("bash", {"command": "echo done > out"})]'
+    _, steps = run_loop("plain", work, SUBMIT, checkpoints=True)
+    told = [
+        json.loads(step.detail) for step in steps if isinstance(step, Event) and step.event == "checkpoint"
+    ]
+    acts = [step.step for step in steps if isinstance(step, Act) and step.tool == "bash"]
+    assert [(one["of_step"], one["passed"]) for one in told] == [(acts[0], False), (acts[1], True)]

@@ -143,3 +143,9 @@ def test_a_command_that_nobody_can_read_is_not_shown():
 def test_a_damaged_description_is_no_crash():
     about = manifest(limits={"s/t0": 5}, settings={"task_arguments": [1], "chosen": "x"}, agent={"own": "x"})
     assert text_of(about).startswith("evalkit run suites/s")
+
+
+def test_checkpoints_are_part_of_the_command():
+    text = text_of(manifest(settings={"checkpoints": {"stride": 2, "budget": 0}}))
+    assert "--checkpoints --checkpoint-stride 2 --checkpoint-budget 0" in text
+    assert "--checkpoint" not in text_of(manifest(settings={"checkpoints": None}))

@@ -186,6 +186,11 @@ BAD_TOML: dict[str, tuple[str, str, str | None]] = {
         ":2: metadata.evalkit.pass_reward: should be a finite number, not inf",
         None,
     ),
+    "less than no thinking": (
+        EVALKIT + "thinking_tokens = -1\n",
+        ":2: metadata.evalkit.thinking_tokens: should be greater than or equal to 0, not -1",
+        None,
+    ),
     "a number written as text": (
         EVALKIT + 'minutes = "5"\n',
         ":2: metadata.evalkit.minutes: should be a valid number, not '5'",

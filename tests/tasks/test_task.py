@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.tasks.settings import Settings
 from evalkit.tasks.task import load_task
 
 WriteTask = Callable[..., Path]
@@ -308,3 +309,23 @@ def test_defaults_lie_under_what_the_task_says(write_task: WriteTask) -> None:
     task = load_task(write_task("[agent]\ntimeout_sec = 99\n"), defaults)
 
     assert (task.agent_timeout_s, task.user, task.stages[0].verifier.timeout_s) == (99, "me", 7)
+
+
+@pytest.mark.parametrize(
+    ("said", "tokens"),
+    [
+        ({}, 1024),
+        ({"thinking_need": "low"}, 256),
+        ({"thinking_need": "high"}, 4096),
+        ({"thinking_need": "high", "thinking_tokens": 7}, 7),
+        ({"thinking_tokens": 0}, 0),
+    ],
+)
+def test_what_a_task_needs_of_thinking_is_its_number_else_by_its_word(said, tokens):
+    assert Settings(**said).needed_thinking == tokens
+
+
+def test_a_task_is_hard_by_its_difficulty_or_its_need():
+    hard = [{"difficulty": "hard"}, {"thinking_need": "high"}]
+    assert all(Settings(**said).is_hard for said in hard)
+    assert not Settings(difficulty="medium", thinking_need="low").is_hard

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalkit.models.personas.persona import Move, Persona
+from evalkit.models.personas.persona import Move, Persona, Situation
+from evalkit.models.personas.player import UNKNOWN
 from evalkit.models.reply import Reply, ToolRequest, Turn
 
 
@@ -19,8 +20,7 @@ class Nop:
         return Reply(calls=(ToolRequest("submit", {"answer": ""}),))
 
 
-def _make(moves: tuple[Move, ...]) -> Nop:
-    del moves
+def _make(_: tuple[Move, ...], __: Situation = UNKNOWN, /) -> Nop:
     return Nop()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,18 +40,38 @@ class Script(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Situation:
+    """What a persona knows of its trial beside the solution."""
+
+    thinking: str = "default"
+    """The level of thinking that was asked for."""
+    needed_tokens: int = 0
+    """Tokens of thinking that the task needs, by its own word."""
+
+
+class Maker(Protocol):
+    """Makes a script for one trial."""
+
+    def __call__(self, moves: tuple[Move, ...], situation: Situation = ..., /) -> Script: ...
+
+
+@dataclass(frozen=True, slots=True)
 class Persona:
     """A scripted agent's name and how its script is made from a task's solution."""
 
     name: str
     summary: str
     needs_solution: bool
-    make: Callable[[tuple[Move, ...]], Script]
+    make: Maker
     solutions: tuple[str, ...] = ("solve.sh",)
     """Which file of solution/ it plays: the first that is there."""
     beside: str | None = None
     """A file of solution/ whose pieces it plays after those of the solution, where it is there."""
     without: tuple[Move, ...] = ()
     """What it plays instead where that file is not there."""
+    if_hard: str | None = None
+    """Which file of solution/ it plays instead where a task is hard, or needs much thinking; nothing where it is not
+    there. None: the solution.
+    """
     attack: str | None = None
     """Which attack it plays in place of a solution: one by name, "" for all of the task's; None: it plays none."""

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from evalkit.models.personas.observation import Seen, read
-from evalkit.models.personas.persona import Move
+from evalkit.models.personas.persona import Maker, Move, Situation
 from evalkit.models.reply import Reply, ToolRequest, Turn
 
 Plan: TypeAlias = Generator[Reply, Seen, None]
 Part: TypeAlias = Generator[Reply, Seen, Seen]
 """Some calls of a plan, and the result that counts in the end."""
 
-_DONE = Reply(
-    reasoning="Every step of the solution has been done.", calls=(ToolRequest("submit", {"answer": ""}),)
-)
+UNKNOWN = Situation()
+SUBMIT = Reply(calls=(ToolRequest("submit", {"answer": ""}),))
+"""Without a thought."""
+_DONE = replace(SUBMIT, reasoning="Every step of the solution has been done.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,17 @@ class Player:
         return said
 
 
-def playing(plan: Callable[[tuple[Move, ...]], Plan]) -> Callable[[tuple[Move, ...]], Player]:
-    """What makes a script of this plan."""
-    return lambda moves: Player(plan, moves)
+def playing(plan: Callable[[tuple[Move, ...]], Plan]) -> Maker:
+    """What makes a script of this plan, whatever the situation."""
+
+    def make(moves: tuple[Move, ...], _: Situation = UNKNOWN, /) -> Player:
+        return Player(plan, moves)
+
+    return make
 
 
-def run(command: str, thought: str) -> Part:
-    """One shell call."""
+def run(command: str, thought: str | None) -> Part:
+    """One shell call, with a thought or without."""
     return (yield Reply(reasoning=thought, calls=(ToolRequest("bash", {"command": command}),)))
 
 
