@@ -25,6 +25,9 @@ class Judged:
     """p of being below 0, one-sided."""
     lowest: float
     """Above which their mean for further tasks is, with a confidence of 95 %."""
+    low: float | None = None
+    high: float | None = None
+    """Between which it is (95 %); None for one task."""
 
 
 Test = Callable[[Sequence[float]], Judged]
@@ -38,7 +41,10 @@ class Standing:
     """Its mean success less the best's; 0 for the best."""
     p_below: float
     lowest: float
-    """The difference that is at least there for further tasks, with a confidence of 95 %."""
+    """Above which the difference is for further tasks, with a confidence of 95 %."""
+    low: float | None
+    high: float | None
+    """Between which it is (95 %); None for one task."""
     verdict: Verdict
     """`as good`: not more than the margin below the best, and not significantly below it. `worse`: significantly
     below it. `unclear`: neither, so that these tasks cannot tell."""
@@ -89,6 +95,8 @@ def _standing(
         difference=difference,
         p_below=told.p_below,
         lowest=told.lowest,
+        low=told.low,
+        high=told.high,
         verdict=verdict,
         non_inferior=is_best or told.lowest > -margin,
     )
