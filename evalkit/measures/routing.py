@@ -35,8 +35,8 @@ Silence = Literal[
 class Advice:
     """What to use for tasks of a kind."""
 
-    n: int
-    """Tasks that all candidates tried."""
+    tasks: tuple[str, ...]
+    """Those that all candidates tried, sorted."""
     agent: str | None
     """The cheapest that cannot be told from the best; None: nothing is advised."""
     best: str | None
@@ -53,6 +53,11 @@ class Advice:
     worse: tuple[str, ...] = ()
     """Those that are cheaper than the advised one, and significantly worse."""
 
+    @property
+    def n(self) -> int:
+        """How many tasks it rests on."""
+        return len(self.tasks)
+
 
 def advise(candidates: Sequence[Candidate], test: Test, *, margin: float = MARGIN) -> Advice:
     """The cheapest candidate that cannot be told from the best, of two or more, at the tasks that all of them tried.
@@ -61,30 +66,30 @@ def advise(candidates: Sequence[Candidate], test: Test, *, margin: float = MARGI
     the margin below the best but not significantly so: more tasks could show either.
     """
     known = {task for own in candidates for task in own.success}
-    tasks = sorted(
-        task for task in known if all(task in own.success and task in own.cost for own in candidates)
+    tasks = tuple(
+        sorted(task for task in known if all(task in own.success and task in own.cost for own in candidates))
     )
     if len(tasks) < LEAST_TASKS:
-        return Advice(n=len(tasks), agent=None, best=None, silence="too few tasks")
+        return Advice(tasks=tasks, agent=None, best=None, silence="too few tasks")
     means = {own.name: math.fsum(own.cost[task] for task in tasks) / len(tasks) for own in candidates}
     ordered = sorted(candidates, key=lambda own: (means[own.name], own.name))
     success = [{task: own.success[task] for task in tasks} for own in ordered]
     shares = [mean(own) for own in success]
     best = best_of(shares)
     if not shares[best]:
-        return Advice(n=len(tasks), agent=None, best=None, silence="nobody solves any")
+        return Advice(tasks=tasks, agent=None, best=None, silence="nobody solves any")
     told = standings(success, test, margin=margin)
     place = next(place for place, one in enumerate(told) if one.verdict != "worse")
     if told[place].verdict == "unclear":
         return Advice(
-            n=len(tasks),
+            tasks=tasks,
             agent=None,
             best=ordered[best].name,
             silence="a cheaper agent may or may not be worse",
         )
     chosen = ordered[place]
     return Advice(
-        n=len(tasks),
+        tasks=tasks,
         agent=chosen.name,
         best=ordered[best].name,
         cost=means[chosen.name],

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from evalkit.measures.routing import Advice, Candidate, advise
 from evalkit.scoring.sweep import judged
 from evalkit.scoring.swept_trial import SweptTrial, by_task
+from evalkit.stats.interval import Interval, bounded_interval
 
 Kind = Literal["difficulty", "skill"]
 CostBasis = Literal["output_tokens", "cost_usd"]
@@ -26,6 +29,8 @@ class Routed:
     among: tuple[str, ...]
     """The agents that it is a choice of."""
     advice: Advice
+    interval: Interval | None = None
+    """Where success of whom is advised may lie for further tasks of the kind (95 %)."""
 
 
 def routed(trials: Sequence[SweptTrial]) -> tuple[Routed, ...]:
@@ -72,4 +77,13 @@ def _routed(by: Kind, group: str, basis: CostBasis, trials: Sequence[SweptTrial]
                 cost=by_task(own, lambda trial: trial.tokens if basis == "output_tokens" else trial.usd),
             )
         )
-    return Routed(by=by, group=group, basis=basis, among=tuple(agents), advice=advise(candidates, judged))
+    advice = advise(candidates, judged)
+    interval = next(
+        (
+            bounded_interval(np.array([own.success[task] for task in advice.tasks]), 0.0, 1.0)
+            for own in candidates
+            if own.name == advice.agent
+        ),
+        None,
+    )
+    return Routed(by=by, group=group, basis=basis, among=tuple(agents), advice=advice, interval=interval)
