@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from evalkit.report.board import Board
-from evalkit.report.charts.absent import no_cost, no_groups, no_recovery, no_tasks
+from evalkit.report.charts.absent import no_budgets, no_cost, no_groups, no_recovery, no_tasks
+from evalkit.report.charts.budgets import budgets
 from evalkit.report.charts.groups import groups
 from evalkit.report.charts.heatmap import heatmap
 from evalkit.report.charts.recovery import recovery
 from evalkit.report.charts.retention import retention
 from evalkit.report.charts.scatter import scatter
+from evalkit.report.charts.solved_within import solved_within
 from evalkit.report.charts.tampering import tampering
 from evalkit.report.page import View
 from evalkit.report.trajectories import Trajectories
@@ -33,6 +35,16 @@ def chart_views(board: Board) -> tuple[View, ...]:
                 scatter(board),
                 scatter(board, over="seconds"),
                 nothing=no_cost(board),
+            ),
+        ),
+        View(
+            "budgets",
+            "Budgets",
+            _view(
+                "What thinking buys: success over the tokens that trials really took, without faults.",
+                budgets(board),
+                solved_within(board),
+                nothing=no_budgets(board),
             ),
         ),
         View(

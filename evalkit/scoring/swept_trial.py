@@ -34,6 +34,7 @@ class SweptTrial:
     family: str
     """The agent's id without its level of thinking."""
     run: str
+    """Its id."""
     model: str | None
     asked: str | None
     sent: str | None
@@ -69,7 +70,7 @@ def swept_trials(run: Run, scored: ScoredTrials) -> tuple[SweptTrial, ...]:
             SweptTrial(
                 agent=trial.agent,
                 family=family_of(own["agent"], own["thinking"]),
-                run=str(run.path),
+                run=run.manifest.run_id,
                 model=own["model"],
                 asked=own["thinking"],
                 sent=own["thinking_sent"],
