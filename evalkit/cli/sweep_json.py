@@ -20,7 +20,7 @@ def sweeps_as_json(found: Sequence[ThinkingSweep]) -> list[dict[str, object]]:
             "agents_left_out": list(own.left_out),
             "in_order_asked": own.in_order_asked,
             "margin": own.curve.margin,
-            "sufficient": own.enough.asked,
+            "sufficient": None if own.enough is None else own.enough.asked,
             "best": own.levels[own.curve.best].asked,
             "inverse_scaling": own.curve.inverse,
             "solved_by_none": own.curve.solved_by_none,

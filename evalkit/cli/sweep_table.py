@@ -63,14 +63,10 @@ def _about(own: ThinkingSweep) -> Iterator[str]:
             f"More thinking makes it worse: success at {last.asked} is significantly below that at "
             f"{own.levels[own.curve.best].asked} (p = {number_text(last.result.standing.p_below)})."
         )
-    taxed = [
-        f"{level.asked} {_amount(level.result.tax)}"
-        for level in own.levels[own.curve.sufficient + 1 :]
-        if level.result.tax
-    ]
+    taxed = [f"{level.asked} {_amount(level.result.tax)}" for level in own.levels if level.result.tax]
     if taxed:
         yield f"Thinking tax, tokens beyond those at b* on tasks that both solve: {', '.join(taxed)}."
-    for level in own.levels[: own.curve.sufficient]:
+    for level in own.levels:
         if level.result.lost:
             yield f"Solved at b* and not at {level.asked}: {_tasks(level.result.lost)}."
     if own.curve.solved_by_none:
@@ -82,6 +78,8 @@ def _about(own: ThinkingSweep) -> Iterator[str]:
 
 def _enough(own: ThinkingSweep) -> str:
     """What b* is, and how sure that is."""
+    if own.enough is None:
+        return "Nothing is solved at any level, so that no budget is known to be sufficient."
     standing, points = own.enough.result.standing, round(100 * own.curve.margin)
     if own.curve.sufficient == own.curve.best:
         return f"b*, the sufficient budget, is {own.enough.asked}: no smaller level is as good as the best."

@@ -40,7 +40,7 @@ class LevelResult:
     marginal: float | None
     """Success gained over the level before, per 1,000 tokens more; None for the first, and where tokens do not grow."""
     excess: float | None
-    """1 - x(b*) / x: the share of its tokens that b* does without; None below b*, and without any token."""
+    """1 - x(b*) / x: the share of its tokens that b* does without; None below b*, without b*, and without any token."""
     standing: Standing
     tax: float
     """Thinking tax: tokens beyond those at b*, summed over the tasks that are solved at both."""
@@ -56,8 +56,8 @@ class Sweep:
 
     tasks: tuple[str, ...]
     levels: tuple[LevelResult, ...]
-    sufficient: int
-    """The place of b*: the smallest level as good as the best."""
+    sufficient: int | None
+    """The place of b*: the smallest level as good as the best; None where nothing is solved at any level."""
     best: int
     """The place of the level with the highest success, of several the smallest."""
     inverse: bool
@@ -66,9 +66,9 @@ class Sweep:
     solved_by_none: int
 
     @property
-    def enough(self) -> LevelResult:
+    def enough(self) -> LevelResult | None:
         """b* itself."""
-        return self.levels[self.sufficient]
+        return None if self.sufficient is None else self.levels[self.sufficient]
 
 
 def common_tasks(levels: Sequence[Level]) -> tuple[str, ...]:
@@ -95,7 +95,8 @@ def sweep(levels: Sequence[Level], test: Test, *, margin: float = MARGIN) -> Swe
         for level in levels
     ]
     told = standings([level.success for level in own], test, margin=margin)
-    sufficient = next(place for place, one in enumerate(told) if one.verdict in {"best", "as good"})
+    good = (place for place, one in enumerate(told) if one.verdict in {"best", "as good"})
+    sufficient = next(good) if any(value for level in own for value in level.success.values()) else None
     unsolved = [task for task in tasks if not any(level.solved(task) for level in own)]
     return Sweep(
         tasks=tasks,
@@ -117,9 +118,14 @@ def marginal_return(before: tuple[float, float], here: tuple[float, float]) -> f
 
 
 def _result(
-    levels: Sequence[Level], place: int, sufficient: int, standing: Standing, *, unsolved: Sequence[str]
+    levels: Sequence[Level],
+    place: int,
+    sufficient: int | None,
+    standing: Standing,
+    *,
+    unsolved: Sequence[str],
 ) -> LevelResult:
-    level, enough = levels[place], levels[sufficient]
+    level, enough = levels[place], levels[place if sufficient is None else sufficient]
     x, success = mean(level.tokens), mean(level.success)
     before = levels[place - 1] if place else None
     both = [task for task in level.success if level.solved(task) and enough.solved(task)]
@@ -128,13 +134,16 @@ def _result(
         tokens=x,
         success=success,
         marginal=before and marginal_return((mean(before.tokens), mean(before.success)), (x, success)),
-        excess=1 - mean(enough.tokens) / x if place >= sufficient and x else None,
+        excess=1 - mean(enough.tokens) / x if sufficient is not None and place >= sufficient and x else None,
         standing=standing,
         tax=math.fsum(max(0.0, level.tokens[task] - enough.tokens[task]) for task in both),
         unsolved_spend=math.fsum(level.tokens[task] for task in unsolved),
         lost=tuple(
             task
             for task in level.success
-            if place < sufficient and enough.solved(task) and not level.solved(task)
+            if sufficient is not None
+            and place < sufficient
+            and enough.solved(task)
+            and not level.solved(task)
         ),
     )

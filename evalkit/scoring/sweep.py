@@ -59,9 +59,9 @@ class ThinkingSweep:
     """Tasks that are not known at all levels."""
 
     @property
-    def enough(self) -> SweptLevel:
-        """The sufficient budget b*."""
-        return self.levels[self.curve.sufficient]
+    def enough(self) -> SweptLevel | None:
+        """The sufficient budget b*; None where nothing is solved at any level."""
+        return None if self.curve.sufficient is None else self.levels[self.curve.sufficient]
 
 
 def sweeps(trials: Sequence[SweptTrial]) -> tuple[ThinkingSweep, ...]:

@@ -40,6 +40,7 @@ def test_a_known_curve_has_its_marginal_returns_and_its_sufficient_budget():
     assert told is not None
     assert [one.success for one in told.levels] == [0.25, 0.6, 0.9, 0.9]
     assert [one.marginal for one in told.levels] == [None, pytest.approx(0.7), pytest.approx(0.3), 0.0]
+    assert told.enough is not None
     assert told.enough.name == "2048"
     assert told.best == 2
     assert [one.excess for one in told.levels] == [None, None, 0.0, pytest.approx(1 - 1700 / 6700)]
@@ -59,6 +60,7 @@ def test_tokens_beyond_the_sufficient_budget_are_a_tax_on_what_both_solve():
 def test_a_lower_level_within_the_margin_and_not_significantly_below_is_sufficient():
     told = sweep((level("low", 19, 100), level("high", 20, 1000)), judged)
     assert told is not None
+    assert told.enough is not None
     assert told.enough.name == "low"
     assert told.levels[0].standing.difference == pytest.approx(-0.05)
     assert told.levels[0].standing.verdict == "as good"
@@ -69,6 +71,7 @@ def test_a_level_that_is_far_below_but_not_significantly_is_not_sufficient():
     told = sweep((level("low", 3, 100, tasks=5), level("high", 5, 1000, tasks=5)), judged)
     assert told is not None
     assert told.levels[0].standing.verdict == "unclear"
+    assert told.enough is not None
     assert told.enough.name == "high"
 
 
@@ -76,6 +79,7 @@ def test_non_inferiority_is_told_apart_and_takes_59_tasks_for_5_points():
     for tasks, shown in ((58, False), (59, True)):
         told = sweep((level("low", tasks, 100, tasks), level("high", tasks, 1000, tasks)), judged)
         assert told is not None
+        assert told.enough is not None
         assert told.enough.name == "low"
         # the best of equals is the smallest, so the larger one is what has to be shown
         assert told.levels[1].standing.non_inferior is shown
@@ -108,6 +112,14 @@ def test_one_level_and_levels_without_a_task_in_common_are_no_sweep():
     assert sweep((level("low", 0, 100, tasks=0), level("high", 10, 1000)), judged) is None
 
 
+def test_where_nothing_is_solved_no_budget_is_sufficient():
+    told = sweep((level("low", 0, 100), level("high", 0, 1000)), judged)
+    assert told is not None
+    assert told.enough is None
+    assert [one.excess for one in told.levels] == [None, None]
+    assert told.solved_by_none == 20
+
+
 SHARE = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 AMOUNT = st.integers(0, 5000).map(float)
 
@@ -129,14 +141,17 @@ def levels(draw: st.DrawFn) -> tuple[Level, ...]:
 def test_whatever_the_curve_its_parts_stay_within_their_bounds(drawn: tuple[Level, ...]):
     told = sweep(drawn, judged)
     assert told is not None
-    assert told.sufficient <= told.best
-    assert told.enough.success >= told.levels[told.best].success - told.margin - 1e-9
+    if told.sufficient is not None and told.enough is not None:
+        assert told.sufficient <= told.best
+        assert told.enough.success >= told.levels[told.best].success - told.margin - 1e-9
+        assert told.enough.tax == 0
+    else:
+        assert not any(one.success for one in told.levels)
     for place, one in enumerate(told.levels):
         assert one.tax >= 0
         assert one.unsolved_spend <= math.fsum(drawn[place].tokens.values()) + 1e-6
         assert one.excess is None or one.excess <= 1
-        assert not one.lost or place < told.sufficient
-    assert told.enough.tax == 0
+        assert not one.lost or place < (told.sufficient or 0)
 
 
 @given(levels())

@@ -155,8 +155,10 @@ def _names(own: ThinkingSweep, plane: _Plane) -> list[list[Markup]]:
 
 def _notes(own: ThinkingSweep, label: str) -> Sequence[str]:
     notes: list[str] = []
-    standing = own.enough.result.standing
-    if own.curve.sufficient != own.curve.best and not standing.non_inferior:
+    standing = None if own.enough is None else own.enough.result.standing
+    if standing is None:
+        notes.append(f"{label}: nothing is solved at any level, so that none is known to be sufficient.")
+    elif own.curve.sufficient != own.curve.best and not standing.non_inferior:
         notes.append(
             f"{label}: b* is not shown to be at most {100 * own.curve.margin:.0f} points below the best; it may be "
             f"{share(-standing.lowest)} below."
