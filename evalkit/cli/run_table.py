@@ -9,7 +9,6 @@ from evalkit.cli.agent_table import agent_rows, arm_as_json, print_agents, total
 from evalkit.cli.metric_json import declarations_as_json, groups_as_json, metrics_as_json
 from evalkit.cli.metric_table import print_metrics, undeclared
 from evalkit.cli.prose import INDENT, say, say_unbroken
-from evalkit.cli.routing_lines import routing_lines
 from evalkit.cli.summing import Declared, only, quantities_of, run_scores, summary_of, without_parts
 from evalkit.cli.sweep_json import routing_as_json, sweeps_as_json
 from evalkit.cli.sweep_table import print_sweeps
@@ -21,6 +20,7 @@ from evalkit.measures.unfired_fault import why_endless, why_unfired
 from evalkit.scoring.chosen import chosen
 from evalkit.scoring.grouping import By
 from evalkit.scoring.routed import routed
+from evalkit.scoring.routing_lines import routing_lines
 from evalkit.scoring.scored_trials import ScoredTrials
 from evalkit.scoring.summary import Summary
 from evalkit.scoring.sweep import sweeps

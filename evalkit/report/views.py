@@ -17,7 +17,11 @@ from evalkit.report.charts.scatter import scatter
 from evalkit.report.charts.solved_within import solved_within
 from evalkit.report.charts.tampering import tampering
 from evalkit.report.page import View
+from evalkit.report.shown_text import fact
 from evalkit.report.trajectories import Trajectories
+from evalkit.scoring.routed import routed
+from evalkit.scoring.routing_lines import routing_lines
+from evalkit.scoring.sweep import sweeps
 
 
 def chart_views(board: Board) -> tuple[View, ...]:
@@ -45,7 +49,8 @@ def chart_views(board: Board) -> tuple[View, ...]:
                 budgets(board),
                 solved_within(board),
                 nothing=no_budgets(board),
-            ),
+            )
+            + _advice(board),
         ),
         View(
             "tasks",
@@ -78,6 +83,16 @@ def chart_views(board: Board) -> tuple[View, ...]:
         ),
         *_tampering(board),
     )
+
+
+def _advice(board: Board) -> Markup:
+    """What is enough for which tasks, where some agent ran at several levels of thinking."""
+    lines = [fact(line) for line in routing_lines(routed(board.swept))] if sweeps(board.swept) else []
+    if not lines:
+        return Markup("")
+    items = Markup("").join(Markup("<li>{}</li>").format(line) for line in lines)
+    about = "What is enough, the cheapest that cannot be told from the best, without faults:"
+    return Markup('<p class="about">{}</p><ul class="advice">{}</ul>').format(about, items)
 
 
 def _tampering(board: Board) -> tuple[View, ...]:

@@ -30,7 +30,7 @@ from evalkit.report.shown_text import fact
 from evalkit.scoring.sweep import SweptLevel, ThinkingSweep, sweeps
 
 _WIDTH, _ACROSS, _DOWN = 300.0, 250.0, 130.0
-_HEIGHT = _DOWN + 96
+_HEIGHT = _DOWN + 72
 _PANELS = 3
 _TOP = 26.0
 _LEFT = 40.0

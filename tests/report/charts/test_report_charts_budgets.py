@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 from evalkit.report.board import Board
 from evalkit.report.charts.budgets import budgets
 from evalkit.report.charts.solved_within import Rise, rises, solved_within
+from evalkit.report.views import chart_views
 
 MakeBoard = Callable[..., Board]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -67,6 +68,19 @@ def test_names_from_runs_are_text(board_of: MakeBoard):
     ET.fromstring(text)
     assert "<script" not in text
     assert "\u202e" not in re.sub('data-agent="[^"]*"', "", text)
+
+
+def test_what_is_enough_for_which_tasks_is_said_below(board_of: MakeBoard):
+    rows = levels("<b>", low=512, high=2048)
+    for row in rows:
+        row["difficulty"] = "easy" if int(row["task_id"][1:]) < 10 else "hard"
+    (body,) = [str(view.body) for view in chart_views(board_of(*rows)) if view.key == "budgets"]
+    first, second = re.findall("<li>(.*?)</li>", body)
+    assert first.startswith("Think fast: difficulty easy: &lt;b&gt;@effort:low, ")
+    assert second.startswith(
+        "Think slow: difficulty hard: &lt;b&gt;@effort:high, the best, 1.00 [0.69, 1.00]"
+    )
+    assert "<b>" not in body
 
 
 def test_what_is_solved_within_tokens_rises_with_each_success_and_ends_at_success(board_of: MakeBoard):

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from evalkit.cli.prose import one_line
 from evalkit.scoring.figure_text import change_text, interval_text, number_text
 from evalkit.scoring.routed import Routed
 
 
 def routing_lines(found: Sequence[Routed]) -> Iterator[str]:
-    """A line for each group of tasks for which something is advised, and one for all others with the reasons."""
+    """A line for each group of tasks for which something is advised, and one for all others with the reasons.
+
+    Names are as they are in the run: who shows the lines makes them safe.
+    """
     silent: defaultdict[str, list[str]] = defaultdict(list)
     for own in found:
         if own.advice.agent is None:
-            name = f"{own.by} {one_line(own.group)} ({own.advice.n})"
+            name = f"{own.by} {own.group} ({own.advice.n})"
             silent[own.advice.silence or ""] += [name] if name not in silent[own.advice.silence or ""] else []
         else:
             yield _line(own)
@@ -28,7 +30,7 @@ def _line(own: Routed) -> str:
     advice = own.advice
     how = "fast" if advice.is_cheapest else "slow"
     tasks = f"{advice.n} tasks"
-    line = f"Think {how}: {own.by} {one_line(own.group)}: {advice.agent}"
+    line = f"Think {how}: {own.by} {own.group}: {advice.agent}"
     cost = _cost(own, advice.cost)
     if advice.agent == advice.best:
         ends = (None, None) if own.interval is None else (own.interval.low, own.interval.high)
