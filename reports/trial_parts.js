@@ -4,11 +4,12 @@
   const { make, draw, number, counted, seconds, written, block, badge, statusBadge, scrolled } = window.evalkit.parts;
   const ENDINGS = {
     recovered: "put right", milestone: "closed by a milestone", abandoned: "never tried again", unrecovered: "never put right",
+    solved: "what follows was not needed for it,",
   };
   const LEGEND = "Every column is a step; a click goes there. Token bars: thinking below in orange, the rest in blue. "
     + "Steps: thoughts blue, calls green, failed calls red and taller.";
-  const LANE_KINDS = new Set([...Object.keys(ENDINGS), "loud", "silent", "believed", "doubted", "forbidden", "collateral", "intended", "confirmed", "suspected"]);
-  const LOOKS = { believed: "bad", doubted: "good", forbidden: "bad", collateral: "bad", intended: "good", noise: "muted", confirmed: "bad" };
+  const LANE_KINDS = new Set([...Object.keys(ENDINGS), "loud", "silent", "believed", "doubted", "forbidden", "collateral", "intended", "confirmed", "suspected", "graded", "achieved"]);
+  const LOOKS = { believed: "bad", doubted: "good", forbidden: "bad", collateral: "bad", intended: "good", noise: "muted", confirmed: "bad", graded: "muted", achieved: "good" };
   const VISIBILITIES = {
     full: "", summary: "a summary of the thinking", encrypted: "the thinking is encrypted",
     count_only: "only the number of thinking tokens is known", none: "the model shows no thinking", unknown: "",
@@ -23,7 +24,8 @@
 
   function facts(trial) {
     const tokens = trial.tokens, time = trial.seconds, list = make("dl", "facts");
-    const thinking = [trial.asked && `asked ${trial.asked}`, trial.sent && `sent ${trial.sent}`].filter(Boolean).join(", ");
+    const thinking = [trial.asked && `asked ${trial.asked}`, trial.sent && `sent ${trial.sent}`,
+      trial.kept === null || trial.kept === undefined ? null : trial.kept ? "kept to" : "not kept to"].filter(Boolean).join(", ");
     const faults = trial.faults.planned ? `${number(trial.faults.fired)} of ${number(trial.faults.planned)} fired` : null;
     const parts = [
       ["Agent", trial.entrant], ["Task", `${trial.suite}/${trial.task}`], ["Variant", trial.variant],
@@ -89,7 +91,20 @@
       // The first mark of a step is the one that matters most: it is drawn last, over the others
       box.append(strip(view, "own", lane.title, 12, [...spans, ...marks.reverse()]));
     }
+    box.append(...progress(view));
     return box;
+  }
+
+  // The share of checks that pass, over the share of tokens: it holds until it is graded again
+  function progress(view) {
+    const { progress } = view.trial;
+    if (!progress) return [];
+    const last = progress.p.at(-1), tall = (p) => 40 - 38 * p;
+    const path = progress.at.map((at, place) => `${place ? `H${at * 1000}V` : "M0 "}${tall(progress.p[place])}`).join("");
+    const svg = draw("svg", { viewBox: "0 0 1000 41", preserveAspectRatio: "none", role: "img" });
+    const words = `Checks that pass, over generated tokens: from ${number(progress.p[0])} to ${number(last)}, ${counted(progress.p.length - 2, "checkpoint")}`;
+    svg.append(draw("title", {}, words), draw("path", { d: `${path}V40H0z`, class: "area" }), draw("path", { d: path, class: "curve" }));
+    return [make("div", "lane progress", make("span", "", "Checks over tokens"), svg)];
   }
 
   // Gives each span the first row where it overlaps no other; returns how many rows there are

@@ -23,7 +23,7 @@ NO_STATES = "it failed, has no graded checkpoints, or its cost is unknown"
 _share = partial(Metric, unit="share", better="higher", low=0, high=1)
 _against = partial(_share, uses_reference=True)
 _nats = partial(Metric, unit="nats", better="lower", low=0, uses_reference=True)
-_sum = partial(Metric, better="neither", low=0)
+_sum = partial(Metric, better="neither", low=0, is_part=True)
 
 
 def _parts(name: str, meaning: str) -> tuple[Metric, ...]:

@@ -9,7 +9,9 @@ from evalkit.cli.agent_table import agent_rows, arm_as_json, print_agents, total
 from evalkit.cli.metric_json import declarations_as_json, groups_as_json, metrics_as_json
 from evalkit.cli.metric_table import print_metrics, undeclared
 from evalkit.cli.prose import INDENT, say, say_unbroken
-from evalkit.cli.summing import Declared, only, quantities_of, run_scores, summary_of
+from evalkit.cli.summing import Declared, only, quantities_of, run_scores, summary_of, without_parts
+from evalkit.cli.sweep_json import routing_as_json, sweeps_as_json
+from evalkit.cli.sweep_table import print_sweeps
 from evalkit.cli.tampering_lines import tampering_lines
 from evalkit.cli.thinking_lines import about_thinking
 from evalkit.cli.trial_filter import ALL, TrialFilter
@@ -17,8 +19,12 @@ from evalkit.cli.trials_table import print_trials
 from evalkit.measures.unfired_fault import why_endless, why_unfired
 from evalkit.scoring.chosen import chosen
 from evalkit.scoring.grouping import By
+from evalkit.scoring.routed import routed
+from evalkit.scoring.routing_lines import routing_lines
 from evalkit.scoring.scored_trials import ScoredTrials
 from evalkit.scoring.summary import Summary
+from evalkit.scoring.sweep import sweeps
+from evalkit.scoring.swept_trial import swept_trials
 from evalkit.scoring.tampered import Codes, codes_by_trial
 from evalkit.trajectory.printable import quoted
 from evalkit.trajectory.reader import Run
@@ -46,6 +52,7 @@ def run_as_json(
     summary = only(summary_of(scored, declared, scorers=scorers, metrics=metrics), metrics, run.path)
     groups = None if by is None else summary_of(scored, declared, by=by, scorers=scorers, metrics=metrics)
     rows, tampered = agent_rows(trials), codes_by_trial(run)
+    swept = swept_trials(run, scored)
     return {
         "run": str(run.path),
         "only": asked.as_json(),
@@ -78,6 +85,8 @@ def run_as_json(
             for reason, alike in _unfired(run, trials).items()
             for trial in alike
         ],
+        "sweeps": (found := sweeps_as_json(sweeps(swept))),
+        "routing": routing_as_json(routed(swept)) if found else [],
         "trials": [_trial_as_json(trial, tampered.get(trial.trial_id)) for trial in trials],
     }
 
@@ -104,7 +113,8 @@ def print_run(
         summary = only(summary_of(scored, declared, by=by, metrics=metrics), metrics, run.path)
         print_agents(agent_rows(trials))
         say_unbroken("")
-        print_metrics(run, summary)
+        print_metrics(run, summary if metrics else without_parts(summary))
+        _print_thinking(run, scored)
         say_unbroken("")
         tampered = codes_by_trial(run)
         flags += tampering_lines(scored, tampered)
@@ -120,6 +130,19 @@ def print_run(
         say_unbroken("")
         say_unbroken("Every step of a trial:")
         say_unbroken(f"  evalkit show {quoted(run.path)} {quoted(trials[0].trial_id)}")
+
+
+def _print_thinking(run: Run, scored: ScoredTrials) -> None:
+    """How success grows with thinking, and what is enough where; nothing without several levels."""
+    swept = swept_trials(run, scored)
+    found = sweeps(swept)
+    print_sweeps(found)
+    lines = list(routing_lines(routed(swept))) if found else []
+    if lines:
+        say_unbroken("")
+        say("What is enough, the cheapest that cannot be told from the best:")
+    for line in lines:
+        say(line, indent=INDENT, hanging=INDENT)
 
 
 def say_asked(asked: TrialFilter, shown: int, of: int) -> None:

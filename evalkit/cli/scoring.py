@@ -64,14 +64,14 @@ def print_scores(run: Path, scorers: Collection[str], *, by: By | None, json: bo
     from evalkit.cli.console import print_json
     from evalkit.cli.metric_table import print_metrics
     from evalkit.cli.run_table import run_as_json
-    from evalkit.cli.summing import run_summary
+    from evalkit.cli.summing import run_summary, without_parts
     from evalkit.trajectory.reader import load
 
     scored = load(run)
     if json:
         print_json(run_as_json(scored, by=by, scorers=scorers))
     else:
-        print_metrics(scored, run_summary(scored, by=by, scorers=scorers))
+        print_metrics(scored, without_parts(run_summary(scored, by=by, scorers=scorers)))
 
 
 def refuse_failures(run: Path, scored: Scored) -> None:

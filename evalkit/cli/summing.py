@@ -122,6 +122,15 @@ def only(summary: Summary, names: Sequence[str], run: str) -> Summary:
     return dataclasses.replace(kept, names=tuple(there))
 
 
+def without_parts(summary: Summary) -> Summary:
+    """The summary without numbers that are there only for others to be computed of."""
+    known = quantities_of(summary)
+    return _kept(
+        summary,
+        {name for name, own in known.items() if own.metric is None or not own.metric.is_part},
+    )
+
+
 def check_names(names: Sequence[str], known: Collection[str], *, without_scores: Sequence[str] = ()) -> None:
     """Raise UsageError for the first of these metrics that is not known, with those that may have been meant.
 

@@ -57,7 +57,10 @@ def problems_of_scores(own: Gated, candidate: Side, baseline: Side) -> Iterator[
     """Where both sides' scores of a metric do not mean the same: another version, other reference costs."""
     if own.scorer is None:
         return
-    for what, told in (("versions", "version of the scorer"), ("references", "reference costs")):
+    for what, told in (
+        ("versions", "another version of the scorer"),
+        ("references", "other reference costs"),
+    ):
         if not (_has(candidate, own) and _has(baseline, own)):
             continue
         ours, theirs = (_of(side, own, what) for side in (candidate, baseline))
@@ -66,9 +69,19 @@ def problems_of_scores(own: Gated, candidate: Side, baseline: Side) -> Iterator[
                 f" ({', '.join(sorted(theirs))}, now {', '.join(sorted(ours))})" if what == "versions" else ""
             )
             yield Problem(
-                what=f"{own.rule.key} of the two sides rests on another {told}{words}",
-                hint=f"Compute both again, `evalkit score RUN --scorer {own.scorer}`, and accept the baseline anew.",
+                what=f"{own.rule.key} of the two sides rests on {told}{words}",
+                hint=_scored_alike(own, what),
             )
+
+
+def _scored_alike(own: Gated, what: str) -> str:
+    """How both sides' scores come to mean the same."""
+    if what == "versions":
+        return f"Compute both again, `evalkit score RUN --scorer {own.scorer}`, and accept the baseline anew."
+    return (
+        "Measure both against one frozen reference: `evalkit reference build RUN --out FILE`, then "
+        f"`evalkit score RUN --scorer {own.scorer} --reference FILE` for each, and accept the baseline anew."
+    )
 
 
 def changed_tasks(candidate: Side, baseline: Side) -> dict[Unit, str]:

@@ -245,9 +245,16 @@ def _measured(case: Case, pair: _Pair, rule: Gated) -> Measured | MetricVerdict:
     models = (case.candidate.settings_of(pair.candidate), case.baseline.settings_of(pair.baseline))
     named = [own.get("model", "-") for own in models]
     is_other = named[0] != named[1] and "-" not in named
-    if rule.metric.unit == "tokens" and is_other and isinstance(found, Measured):
+    if is_other and isinstance(found, Measured) and _counts_tokens(case, rule):
         return inform(found)
     return found
+
+
+def _counts_tokens(case: Case, rule: Gated) -> bool:
+    """Whether a metric is of tokens, be it against a reference that counts them, or maybe does."""
+    basis = case.candidate.reference_basis or case.baseline.reference_basis
+    against_tokens = basis not in {"cost_usd", "agent_s"}
+    return rule.metric.unit == "tokens" or (rule.metric.uses_reference and against_tokens)
 
 
 def _agent(

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 
 from evalkit.gate.side import Side, SideRun
 from evalkit.gate.trial_number import TRIAL_NUMBERS
 from evalkit.scoring.agent_settings import settings_of
+from evalkit.scoring.reference_of_run import kept_reference
 from evalkit.scoring.scored_trials import Column, read_scored
 from evalkit.trajectory.reader import Run
 
@@ -30,6 +32,7 @@ def side_of_run(run: Run, *, name: str | None = None) -> Side:
         scored=scored,
         run_of=np.zeros(len(order), dtype=np.int64),
         graders=tuple(graders[place] for place in order),
+        reference_basis=None if (kept := kept_reference(Path(run.path))) is None else kept.basis,
         weights=dict(_weights(run)),
         numbers={number: _column(rows.column(number).to_pylist(), order) for number in TRIAL_NUMBERS},
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from evalkit.measures.spending import Basis
 from evalkit.scoring.scored_trials import Column, LightTrial, ScoredTrials
 
 PlannedKey = tuple[str, str, str, int, str]
@@ -43,6 +44,8 @@ class Side:
     """Of each trial, the digest of its grader."""
     numbers: Mapping[str, Column] = field(default_factory=dict[str, Column])
     """The trials' own numbers, by name: see `trial_number`."""
+    reference_basis: Basis | None = None
+    """What the reference that it is measured against counts; None where no frozen one is known."""
     weights: Mapping[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     """By suite and task, how much a task counts where its suite says so; the others count 1."""
 

@@ -25,6 +25,7 @@ from evalkit.scoring.quantity import PASSED, Quantity
 from evalkit.scoring.ranks import Rank, frontier, ranks, success_by_task
 from evalkit.scoring.scored_trials import ScoredTrials
 from evalkit.scoring.summary import Cell, Summary, summarise
+from evalkit.scoring.swept_trial import SweptTrial, swept_trials
 from evalkit.trajectory.reader import Run
 
 Declared = Mapping[str, Sequence[Metric]]
@@ -82,6 +83,8 @@ class Board:
     """What the numbers do not cover, in sentences that are safe to show."""
     unscored_runs: frozenset[str] = frozenset()
     """The runs, as entrants name them, that no scorer has scores of."""
+    swept: tuple[SweptTrial, ...] = ()
+    """Its scored trials without faults, for what is drawn over tokens."""
     same_tasks: bool = True
     """Whether all agents tried the same ones."""
 
@@ -137,6 +140,9 @@ def make_board(
         scored=whole,
         notes=(*map(fact, notes), *notes_of(runs, scored, tried)),
         unscored_runs=unscored_runs(runs, scored),
+        swept=tuple(
+            trial for (_, run), part in zip(runs, parts, strict=True) for trial in swept_trials(run, part)
+        ),
         same_tasks=len(set(tried.values())) < 2,
     )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from evalkit.measures.episode import Episode
 from evalkit.report.effects_json import effect_marks
 from evalkit.report.findings_json import finding_marks
+from evalkit.report.progress_json import solved_at, state_words
 from evalkit.report.shown_text import name
 from evalkit.scoring.trial import Trial
 
@@ -122,6 +123,22 @@ def _episodes(trial: Trial) -> Lane:
     )
 
 
+def _checkpoints(trial: Trial) -> Lane:
+    """What the grader said on the way, and all that followed when the task was already solved."""
+    solved, last = solved_at(trial), max((step.step for step in trial.steps), default=0)
+    return Lane(
+        name="checkpoints",
+        title="Checkpoints",
+        spans=()
+        if solved is None
+        else (Span(first=solved, last=last, label="already solved", kind="solved"),),
+        marks=tuple(
+            Mark(step=state.step, label=state_words(state), kind="achieved" if state.passed else "graded")
+            for state in trial.states
+        ),
+    )
+
+
 def _effects(trial: Trial) -> Lane:
     marks = (Mark(step=step, label=label, kind=kind) for step, label, kind in effect_marks(trial))
     return Lane(name="effects", title="Lasting changes", marks=tuple(marks))
@@ -140,4 +157,11 @@ def _ending(episode: Episode) -> str:
     return "abandoned" if episode.abandoned else "unrecovered"
 
 
-LANES: tuple[Callable[[Trial], Lane], ...] = (_tampering, _faults, _wrong_values, _episodes, _effects)
+LANES: tuple[Callable[[Trial], Lane], ...] = (
+    _tampering,
+    _faults,
+    _wrong_values,
+    _episodes,
+    _checkpoints,
+    _effects,
+)

@@ -182,6 +182,8 @@ def _line(row: Row, board: Board, own: Sequence[_Column]) -> _Line:
     facts = [
         (key.replace("_", " "), value) for key, value in settings.items() if value not in ("-", "default")
     ]
+    if kept := _kept(row, board):
+        facts.append(("thinking honoured", kept))
     return _Line(
         name=row.entrant.name,
         rank="-" if not known else f"{best}" if best == worst else f"{best}–{worst}",
@@ -193,6 +195,13 @@ def _line(row: Row, board: Board, own: Sequence[_Column]) -> _Line:
         beside=row.entrant.command.beside,
         cells=tuple(cells),
     )
+
+
+def _kept(row: Row, board: Board) -> str | None:
+    """In how many trials the thinking budget was kept to; None where that is not known of any."""
+    own = [trial.honoured for trial in board.swept if trial.agent == row.entrant.name]
+    known = [kept for kept in own if kept is not None]
+    return f"in {sum(known)} of {len(known)} trials" if known else None
 
 
 def _number(row: Row, key: str) -> float | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from evalkit.report.effects_json import effects_json
 from evalkit.report.findings_json import findings_json
 from evalkit.report.lane import lanes
+from evalkit.report.progress_json import progress_json
 from evalkit.report.shown_text import name, shown
 from evalkit.report.step_columns import step_columns
 from evalkit.scoring.trial import Trial
@@ -41,6 +42,7 @@ def trial_json(
         "served": name(row.model_served),
         "asked": name(row.thinking),
         "sent": name(row.thinking_sent),
+        "kept": row.thinking_honoured,
         "visibility": row.reasoning_visibility,
         "tokens": {
             "input": row.input_tokens,
@@ -58,6 +60,7 @@ def trial_json(
         "steps": step_columns(trial.steps),
         "effects": effects_json(trial),
         "findings": findings_json(trial),
+        "progress": progress_json(trial),
         "naive": row.naive_passed,
         "lanes": [lane.as_json() for lane in lanes(trial)],
         "scores": _scores(scores),

@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from evalkit.report.board import Board
-from evalkit.report.charts.absent import no_cost, no_groups, no_recovery, no_tasks
+from evalkit.report.charts.absent import no_budgets, no_cost, no_groups, no_recovery, no_tasks
+from evalkit.report.charts.budgets import budgets
 from evalkit.report.charts.groups import groups
 from evalkit.report.charts.heatmap import heatmap
 from evalkit.report.charts.recovery import recovery
 from evalkit.report.charts.retention import retention
 from evalkit.report.charts.scatter import scatter
+from evalkit.report.charts.solved_within import solved_within
 from evalkit.report.charts.tampering import tampering
 from evalkit.report.page import View
+from evalkit.report.shown_text import fact
 from evalkit.report.trajectories import Trajectories
+from evalkit.scoring.routed import routed
+from evalkit.scoring.routing_lines import routing_lines
+from evalkit.scoring.sweep import sweeps
 
 
 def chart_views(board: Board) -> tuple[View, ...]:
@@ -34,6 +40,17 @@ def chart_views(board: Board) -> tuple[View, ...]:
                 scatter(board, over="seconds"),
                 nothing=no_cost(board),
             ),
+        ),
+        View(
+            "budgets",
+            "Budgets",
+            _view(
+                "What thinking buys: success over the tokens that trials really took, without faults.",
+                budgets(board),
+                solved_within(board),
+                nothing=no_budgets(board),
+            )
+            + _advice(board),
         ),
         View(
             "tasks",
@@ -66,6 +83,16 @@ def chart_views(board: Board) -> tuple[View, ...]:
         ),
         *_tampering(board),
     )
+
+
+def _advice(board: Board) -> Markup:
+    """What is enough for which tasks, where some agent ran at several levels of thinking."""
+    lines = [fact(line) for line in routing_lines(routed(board.swept))] if sweeps(board.swept) else []
+    if not lines:
+        return Markup("")
+    items = Markup("").join(Markup("<li>{}</li>").format(line) for line in lines)
+    about = "What is enough, the cheapest that cannot be told from the best, without faults:"
+    return Markup('<p class="about">{}</p><ul class="advice">{}</ul>').format(about, items)
 
 
 def _tampering(board: Board) -> tuple[View, ...]:

@@ -55,6 +55,8 @@ class Metric:
     """Whether unscored trials have a value, too, as what they did until then still tells something."""
     uses_reference: bool = False
     """Whether its scores rest on the task's reference cost: those of different references are not compared."""
+    is_part: bool = False
+    """Whether it is there only for others to be `of`: tables leave it out unless it is asked for by name."""
 
     def __post_init__(self) -> None:
         if type(self.name) is not str or _NAME.fullmatch(self.name) is None:
@@ -83,7 +85,7 @@ def _wrong_words(metric: Metric) -> Iterator[str]:
             yield f"{name} is one of {', '.join(allowed)}, not {getattr(metric, name)!r}"
     if metric.curve is not None and metric.curve not in get_args(Curve):
         yield f"curve is one of {', '.join(get_args(Curve))}, not {metric.curve!r}"
-    for name in ("counts_unscored", "uses_reference"):
+    for name in ("counts_unscored", "uses_reference", "is_part"):
         if type(getattr(metric, name)) is not bool:
             yield f"{name} is True or False, not {getattr(metric, name)!r}"
 

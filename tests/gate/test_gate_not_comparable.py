@@ -130,7 +130,7 @@ def test_scores_on_another_reference(side, verdict):
     other = dataclasses.replace(whole, scored=ScoredTrials(whole.scored.trials, columns, {}))
     first = {key: dataclasses.replace(own, references={"r1"}) for key, own in whole.scored.columns.items()}
     base = dataclasses.replace(whole, scored=ScoredTrials(whole.scored.trials, first, {}))
-    refused(verdict(other, base), "success of the two sides rests on another reference costs")
+    refused(verdict(other, base), "success of the two sides rests on other reference costs")
 
 
 @pytest.mark.parametrize("role", ["candidate", "baseline"])

@@ -240,3 +240,34 @@ def with_model(own, model):
     )
     settings |= {"temperature": "-", "sandbox": "-", "sandbox_runtime": "-", "source": "run", "model": model}
     return dataclasses.replace(own, runs=(dataclasses.replace(own.runs[0], settings={"a": settings}),))
+
+
+@pytest.mark.parametrize(
+    ("basis", "outcome"),
+    [(None, "information"), ("output_tokens", "information"), ("cost_usd", "regressed")],
+)
+def test_efficiency_against_a_reference_in_tokens_decides_nothing_for_another_model(
+    side, verdict, rule, basis, outcome
+):
+    efficiency = Metric(
+        name="efficiency",
+        meaning="s L / C",
+        unit="share",
+        better="higher",
+        low=0,
+        high=1,
+        uses_reference=True,
+    )
+    own = tasks(80, [1])
+    runs = [
+        dataclasses.replace(
+            with_model(side(own, metrics={"efficiency": tasks(80, [value])}), model), reference_basis=basis
+        )
+        for value, model in ((0.2, "new"), (1.0, "old"))
+    ]
+    success = Metric(name="success", meaning="passed", unit="share", better="higher", low=0, high=1)
+    declared = {"outcome": (success, efficiency)}
+    found = verdict(*runs, rule(), rule("efficiency"), declared=declared)
+    assert [metric.outcome for metric in found.agents[0].metrics] == ["pass", outcome]
+    same = verdict(with_model(runs[0], "old"), runs[1], rule(), rule("efficiency"), declared=declared)
+    assert same.outcome == "regressed"

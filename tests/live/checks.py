@@ -13,6 +13,10 @@ from recording_proxy import Heard
 from scenarios import OFFERED, Scenario
 
 from evalkit import Run
+from evalkit.models.thinking import tokens_in
+from evalkit.scoring.scored_trials import read_scored
+from evalkit.scoring.sweep import sweeps
+from evalkit.scoring.swept_trial import swept_trials
 from evalkit.trajectory.step import Act, Prompt, Step, Think
 from evalkit.trajectory.trial import Trial
 
@@ -54,7 +58,7 @@ class _Seen:
 def check_run(scenario: Scenario, run: Run, heard: Sequence[Heard]) -> list[Check]:
     """Every claim about one run."""
     seen = [
-        _Seen(trial, steps, [one for one in heard if one.told == _instruction(steps)])
+        _Seen(trial, steps, [one for one in heard if _is_of(scenario, trial, steps, one)])
         for trial, steps in run.iter_trials()
     ]
     planned = len(run.manifest.planned)
@@ -65,6 +69,7 @@ def check_run(scenario: Scenario, run: Run, heard: Sequence[Heard]) -> list[Chec
         *_answers(scenario, seen),
         *_calls(scenario, seen),
         *_refusals(seen),
+        *_levels(scenario, run, seen),
     ]
 
 
@@ -83,6 +88,30 @@ def check_recount(python: Path, model: Path, heard: Iterable[Heard]) -> Check:
 
 def _instruction(steps: Sequence[Step]) -> str:
     return next(step.text for step in steps if isinstance(step, Prompt) and step.role == "user")
+
+
+def _is_of(scenario: Scenario, trial: Trial, steps: Sequence[Step], one: Heard) -> bool:
+    """Whether an exchange is a trial's: by the instruction, and by the level of thinking where there are several."""
+    asked = tokens_in(trial.thinking or "")
+    return one.told == _instruction(steps) and (not scenario.thinking or one.sent.get("max_tokens") == asked)
+
+
+def _levels(scenario: Scenario, run: Run, seen: Sequence[_Seen]) -> Iterator[Check]:
+    """What a sweep says of itself."""
+    if not scenario.thinking:
+        return
+    sent = Counter(str(one.trial.thinking_sent) for one in seen)
+    yield Check("each level went out as asked", set(sent) == _asked_levels(scenario), _listed(sent))
+    found = sweeps(swept_trials(run, read_scored(run)))
+    told = [(level.asked, round(level.result.tokens, 1)) for own in found for level in own.levels]
+    names = [name for name, _ in told]
+    yield Check(
+        "the levels are one sweep", names == sorted(_asked_levels(scenario), key=tokens_in), str(told)
+    )
+
+
+def _asked_levels(scenario: Scenario) -> set[str]:
+    return {f"tokens:{level}" for level in scenario.thinking}
 
 
 def _ends(scenario: Scenario, seen: Sequence[_Seen]) -> Iterator[Check]:
@@ -184,7 +213,8 @@ def _call(tool: str | None, arguments: str | None, raw: str | None) -> tuple[obj
 def _room(scenario: Scenario, one: Heard) -> int:
     """How many tokens an answer may have: as many as asked for, where the context still holds them."""
     prompt = one.usage[0] if one.usage else 0
-    return min(scenario.max_tokens, scenario.served.context - prompt)
+    asked = scenario.max_tokens if scenario.max_tokens is not None else int(one.sent["max_tokens"])
+    return min(asked, scenario.served.context - prompt)
 
 
 def _equal_pairs(ours: Sequence[object], theirs: Sequence[object]) -> int:

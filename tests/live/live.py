@@ -68,7 +68,8 @@ def _run_all(python: Path, folder: Path) -> list[Check]:
 
 def _show(scenario: Scenario, out: Path, checks: Sequence[Check], seconds: float) -> None:
     print(
-        f"\n{scenario.name}: {seconds:.0f} s, context {scenario.served.context}, --max-tokens {scenario.max_tokens}"
+        f"\n{scenario.name}: {seconds:.0f} s, context {scenario.served.context}, "
+        f"--max-tokens {scenario.max_tokens}, --thinking {scenario.thinking or 'default'}"
     )
     for trial, _ in evalkit.load(out).iter_trials():
         tokens = f"{trial.input_tokens} in + {trial.output_tokens} out"

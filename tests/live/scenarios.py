@@ -30,12 +30,15 @@ class Scenario:
     served: Served
     tasks: str
     """Pattern of the ids of tasks of the suite core."""
-    max_tokens: int
+    max_tokens: int | None
+    """Of an answer; None where the level of thinking says it."""
     step_limit: int
     stops: frozenset[str]
     """What may end a trial. That is always the agent's doing: none of these leaves a trial unscored."""
     must_finish: frozenset[str] = field(default_factory=frozenset[str])
     """How some generation must end."""
+    thinking: tuple[int, ...] = ()
+    """Levels of thinking. Of an open model they bound the tokens of the whole answer."""
 
     def run(self, address: str, out: Path) -> None:
         """Run it. What went wrong is in the record, which is checked."""
@@ -43,10 +46,13 @@ class Scenario:
             "--model": f"openai-compatible/{self.served.name}",
             "--base-url": f"{address}/v1",
             "--task": self.tasks,
-            "--max-tokens": str(self.max_tokens),
             "--step-limit": str(self.step_limit),
             "--out": str(out),
         }
+        if self.max_tokens is not None:
+            options["--max-tokens"] = str(self.max_tokens)
+        if self.thinking:
+            options["--thinking"] = ",".join(map(str, self.thinking))
         _evalkit(["run", "core", *_BOUNDS, *(word for pair in options.items() for word in pair)])
 
 
@@ -76,6 +82,16 @@ SCENARIOS = (
         step_limit=6,
         stops=frozenset({"gave_up"}),
         must_finish=frozenset({"max_tokens"}),
+    ),
+    Scenario(
+        "sweep",
+        TEXT,
+        tasks="*-off-*",
+        max_tokens=None,
+        step_limit=6,
+        stops=frozenset({"gave_up", "step_limit"}),
+        must_finish=frozenset({"max_tokens"}),
+        thinking=(8, 24, 72),
     ),
     Scenario(
         "full context",

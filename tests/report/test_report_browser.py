@@ -174,7 +174,7 @@ def test_a_folder_loads_trials_when_they_are_asked_for(visit, run, tmp_path):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("view", ["table", "cost", "tasks", "recovery", "groups", "trials"])
+@pytest.mark.parametrize("view", ["table", "cost", "budgets", "tasks", "recovery", "groups", "trials"])
 def test_nothing_sticks_out_of_the_page(visit, board, width, view):
     page = visit(board, f"#view={view}", viewport={"width": width, "height": 800}, color_scheme="dark")
     page.wait_for_timeout(100)
@@ -266,7 +266,7 @@ def test_cells_of_tasks_lead_to_their_trials_also_by_keyboard_and_the_way_back_w
     page.wait_for_selector("#view-tasks.on")
 
 
-@pytest.mark.parametrize("view", ["cost", "groups", "recovery"])
+@pytest.mark.parametrize("view", ["cost", "budgets", "groups", "recovery"])
 def test_marks_lead_to_the_trials_of_their_agent(visit, marked, view):
     page = visit(marked, f"#view={view}")
     mark = page.locator(f"#view-{view} a.trials").first
@@ -278,7 +278,7 @@ def test_marks_lead_to_the_trials_of_their_agent(visit, marked, view):
     page.wait_for_selector(f"#view-{view}.on")
 
 
-@pytest.mark.parametrize("view", ["cost", "tasks", "recovery", "groups"])
+@pytest.mark.parametrize("view", ["cost", "budgets", "tasks", "recovery", "groups"])
 def test_on_a_phone_drawings_can_be_read_and_no_text_is_outside(visit, marked, view):
     page = visit(marked, f"#view={view}", viewport={"width": 390, "height": 844})
     found = page.eval_on_selector_all(
@@ -323,7 +323,7 @@ def test_no_arrow_stands_alone_on_a_line(visit, board):
 @pytest.mark.parametrize(
     ("hash_", "printed"),
     [
-        ("", ["table", "cost", "tasks", "recovery", "groups"]),
+        ("", ["table", "cost", "budgets", "tasks", "recovery", "groups"]),
         ("#view=trial&trial=t0.weak", ["trial"]),
         ("#view=trials", ["trials"]),
     ],

@@ -15,6 +15,13 @@ def no_cost(board: Board) -> str:
     return _first(board) or "Neither costs nor times are known."
 
 
+def no_budgets(board: Board) -> str:
+    """Where no tokens of a success are known."""
+    return (
+        _first(board) or "No agent ran at several levels of thinking, and no tokens of a success are known."
+    )
+
+
 def no_tasks(board: Board) -> str:
     """Where no agent passed or failed a task."""
     return _first(board) or "No task has a verdict."

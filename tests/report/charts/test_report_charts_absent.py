@@ -23,7 +23,7 @@ def said(board: Board, asked: str) -> list[str]:
     return [sentence or title for sentence, title in found]
 
 
-@pytest.mark.parametrize("view", ["cost", "tasks", "groups"])
+@pytest.mark.parametrize("view", ["cost", "budgets", "tasks", "groups"])
 def test_without_a_verdict_there_are_words_instead_of_axes(board_of: MakeBoard, view: str) -> None:
     assert said(board_of(UNSCORED), view)[1:] == [NO_VERDICT]
 
@@ -44,6 +44,11 @@ def test_of_a_run_without_faults_recovery_does_not_speak_of_them(board_of: MakeB
     ("trial", "view", "expected"),
     [
         ({}, "cost", "Neither costs nor times are known."),
+        (
+            {},
+            "budgets",
+            "No agent ran at several levels of thinking, and no tokens of a success are known.",
+        ),
         ({}, "groups", "No task names a skill or a difficulty."),
         ({"skills": ("web",)}, "groups", "No skill has two tasks with a verdict."),
         (

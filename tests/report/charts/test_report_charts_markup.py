@@ -19,6 +19,7 @@ from evalkit.report.charts.interval_bar import interval_bar
 from evalkit.report.charts.recovery import recovery
 from evalkit.report.charts.retention import retention
 from evalkit.report.charts.scatter import scatter
+from evalkit.report.charts.solved_within import solved_within
 from evalkit.report.charts.wording import clipped, storable, told_apart, width
 from evalkit.scoring.scored_trials import ScoredTrials
 
@@ -29,6 +30,7 @@ CHARTS: dict[str, Callable[[Board], Markup]] = {
     "heatmap": heatmap,
     "retention": retention,
     "recovery-steps": recovery,
+    "solved-within": solved_within,
     "groups-skill": lambda board: groups(board, "skill"),
     "groups-difficulty": lambda board: groups(board, "difficulty"),
 }
