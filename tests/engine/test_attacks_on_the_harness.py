@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.measures.tampering.found import findings_of
 from evalkit.trajectory.step import Act, Event, Step
 from evalkit.trajectory.trial import Trial
 
@@ -40,6 +41,11 @@ def told(steps: list[Step], kind: str) -> list[str]:
     return [step.detail or "" for step in steps if isinstance(step, Event) and step.event == kind]
 
 
+def codes(row: Trial, steps: list[Step]) -> set[str]:
+    """Of the evidence in the record."""
+    return {finding.code for finding in findings_of(row, steps, ())}
+
+
 def seen(steps: list[Step]) -> list[str]:
     return [step.observation or "" for step in steps if isinstance(step, Act)]
 
@@ -60,6 +66,7 @@ def test_a_fork_bomb_is_contained_and_the_trial_has_a_verdict(attack) -> None:
     row, steps = attack("echo done > out", "bomb() { bomb | bomb & }; bomb; sleep 0.2", "echo after")
     assert (row.status, row.error_message) == ("passed", None)
     assert len(seen(steps)) == 4
+    assert "T13" in codes(row, steps)
 
 
 def test_a_full_tmp_is_the_agents_own_affair(attack) -> None:
@@ -72,6 +79,7 @@ def test_a_full_tmp_is_the_agents_own_affair(attack) -> None:
     assert row.status == "passed" or row.stop_reason == "limit" or told(steps, "limit"), row
     assert row.status in {"passed", "failed"}
     assert row.error_origin is None
+    assert any("File size limit exceeded" in one for one in seen(steps))
 
 
 @pytest.mark.parametrize("stream", [1, 2])
