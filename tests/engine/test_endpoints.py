@@ -212,7 +212,7 @@ def test_a_context_that_is_full_ends_the_trial_and_is_judged(ask, said, reply):
     assert (trial.status, trial.stop_reason) == ("passed", "context_limit")
     assert trial.model_calls == 1, "nothing was generated, and nothing is counted"
     assert (trial.input_tokens, trial.output_tokens) == (100, 20)
-    event = steps(run, Event)[-1]
+    event = [one for one in steps(run, Event) if one.event != "planted"][-1]
     assert "maximum context length" in json.loads(event.detail)["message"]
 
 
