@@ -31,6 +31,7 @@ def _share(name: str, meaning: str, better: Literal["higher", "lower"], of: tupl
 class Recovery(Scorer):
     """Episodes from a failed action to the first later one of its intent that is ok, or to a milestone."""
 
+    version = "2"
     metrics = (
         _count("episodes", "failures that were to be put right, each counted until it was"),
         _count("recovered", "episodes that were put right"),

@@ -28,6 +28,7 @@ def _time(name: str, meaning: str, unit: str) -> Metric:
 class RecoveryTime(Scorer):
     """Durations of episodes. The value is their mean, where `+` in the label marks what is only a lower bound."""
 
+    version = "2"
     metrics = (
         _time("steps_to_recover", "generations", "steps"),
         _time("tokens_to_recover", "output tokens", "tokens"),

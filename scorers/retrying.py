@@ -17,6 +17,7 @@ def _count(name: str, meaning: str, *, worse: bool) -> Metric:
 class Retrying(Scorer):
     """Repeats within episodes of recovery, and tests that failed, which are none."""
 
+    version = "2"
     metrics = (
         _count("retries", "repeats after a failure that passes by itself", worse=False),
         _count(

@@ -31,6 +31,7 @@ NAMES_FIRST_THEN_FILES = _names("grep egrep fgrep rg chmod chown chgrp sed awk j
 
 _TESTS = _names("pytest py.test tox nox ctest jest vitest rspec phpunit runtests.py")
 _TEST_MODULES = _names("unittest pytest doctest nose")
+_PYTHON_OPTION = re.compile(r"-[bBdEiIOPqsSuvVx]+|-[WX].*")
 _BUILDERS = _names("make npm yarn pnpm cargo go mvn gradle uv poetry")
 """Programs that test where they are told `test`."""
 _INSTALLS: dict[str, tuple[str, ...]] = {
@@ -75,7 +76,7 @@ PROGRAMS = _table(
 
 def operation_of(program: str, words: Sequence[str]) -> Operation:
     """The operation of a simple command: its program without the folder, and all its words, the program's first."""
-    arguments = words[1:]
+    arguments = _after_options(words[1:]) if program.startswith("python") else words[1:]
     sub = next((word for word in arguments if not word.startswith("-")), "")
     if _is_test(program, arguments, sub):
         return "test"
@@ -87,6 +88,14 @@ def operation_of(program: str, words: Sequence[str]) -> Operation:
         return "mutate" if any(re.match(r"-[a-zA-Z]*i|--in-place", word) for word in arguments) else "read"
     own: Operation = "run" if "/" in words[0] or program.startswith("python") else "other"
     return PROGRAMS.get(program, own)
+
+
+def _after_options(words: Sequence[str]) -> Sequence[str]:
+    """What an interpreter of Python is given, without the options before it: `-B -m unittest` is `-m unittest`."""
+    at = 0
+    while at < len(words) and _PYTHON_OPTION.fullmatch(words[at]):
+        at += 2 if words[at] in {"-W", "-X"} else 1
+    return words[at:]
 
 
 def _is_test(program: str, words: Sequence[str], sub: str) -> bool:

@@ -18,6 +18,8 @@ from evalkit.measures.shell_programs import OPERATIONS
         ("cd /app; FOO=1 BAR=2 ./run.sh --x", "run", "./run.sh"),
         ("sudo -u root timeout -k 5 10 env A=b pytest tests/a.py", "test", "tests/a.py"),
         ("python3 -m unittest -v", "test", "python3"),
+        ("python3 -B -W error -X dev -m unittest", "test", "python3"),
+        ("python3 -B manage.py test", "test", "manage.py"),
         ("make check", "test", "make"),
         ("npm run test", "test", "npm"),
         ("echo done > out", "mutate", "out"),
