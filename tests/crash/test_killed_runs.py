@@ -135,6 +135,8 @@ def planned(trial: Any) -> Row:
 
 def same(record: Any) -> dict[str, Any]:
     values = {one.name: getattr(record, one.name) for one in dataclasses.fields(record)}
+    if values.get("event") == "planted":  # a token of the trial's own
+        values["detail"] = None
     return {name: value for name, value in values.items() if name not in DIFFERS}
 
 
