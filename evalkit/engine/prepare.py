@@ -151,18 +151,7 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
     if limit is not None or of_trial is not None:
         check_cost_limits(agents)
     faults = _faults(project, flags, settings)
-    asked = Asked(
-        sandbox=sandbox,
-        task=flags.task or settings.task,
-        limit=flags.limit or settings.limit,
-        epochs=flags.epochs or settings.epochs,
-        step_limit=flags.step_limit or settings.step_limit,
-        token_limit=flags.token_limit or settings.token_limit,
-        time_limit_s=flags.time_limit_s or settings.time_limit_s,
-        loop=loop,
-        faults=faults,
-        twins=_twins(flags, settings),
-    )
+    asked = _asked(flags, settings, sandbox, loop, faults)
     plan = make_plan(suites, agents, asked)
     checkpoints = _checkpoints(flags, settings)
     _check_approvals(project, flags, settings, plan)
@@ -193,6 +182,23 @@ def prepare(flags: RunFlags, *, start: Path | None = None, use_defaults: bool = 
         effects=flags.effects if flags.effects is not None else settings.effects is not False,
         twins=asked.twins,
         checkpoints=checkpoints,
+    )
+
+
+def _asked(
+    flags: RunFlags, settings: RunDefaults, sandbox: SandboxKind, loop: str | None, faults: FaultChoice
+) -> Asked:
+    return Asked(
+        sandbox=sandbox,
+        task=flags.task or settings.task,
+        limit=flags.limit or settings.limit,
+        epochs=flags.epochs or settings.epochs,
+        step_limit=flags.step_limit or settings.step_limit,
+        token_limit=flags.token_limit or settings.token_limit,
+        time_limit_s=flags.time_limit_s or settings.time_limit_s,
+        loop=loop,
+        faults=faults,
+        twins=_twins(flags, settings),
     )
 
 
