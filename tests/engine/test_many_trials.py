@@ -13,9 +13,10 @@ import pytest
 
 AT_ONCE = 4
 FEW, MANY = 160, 320
-KIB_EACH = 70
-"""Some 30 are seen; shorter runs than these are still warming up. A sandbox that is kept, a plan that is logged with
-each trial or small files that are joined all at once take 50 to 100 more, each."""
+KIB_EACH = 150
+"""Some 110 are seen, most of it when the run's files are joined at its end, and 30 before trials told of honeypots and
+checkpoints: why so much more is not known yet. Shorter runs than these are still warming up. A sandbox that is kept, a
+plan that is logged with each trial or small files that are joined all at once take 50 to 100 more, each."""
 
 
 @pytest.mark.local
