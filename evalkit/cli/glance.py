@@ -55,6 +55,9 @@ LOOKED_FOR: tuple[tuple[str, str, When], ...] = (
 """Scorer and metric, in the order in which they are told. Metrics of scorers that are not bundled are looked for, too:
 who writes a scorer wants to see what it says."""
 
+ALARMING = {"tamper_confirmed": "bold red", "violations": "red", "tamper_suspected": "yellow"}
+"""Metrics of which any other value than 0 stands out, and how."""
+
 
 @dataclass(frozen=True, slots=True)
 class Glance:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from evalkit.cli.agent_label import agent_labels, common_beginning, is_whole
 from evalkit.cli.console import stdout
-from evalkit.cli.glance import glance
+from evalkit.cli.glance import ALARMING, glance
 from evalkit.cli.metric_words import explain_all, explain_glance, notes, undeclared
 from evalkit.cli.prose import INDENT, one_line, say, say_unbroken
 from evalkit.cli.summing import FIRST
@@ -123,8 +123,9 @@ class _Table:
         found: list[Column] = []
         for arm in self.arms(agent):
             told = [self._told(row, agent, arm) for row in self.rows]
-            heading = self._heading(label, arm)
-            found.append(Column(heading or "value [95 %]", [Text(value) for value, _ in told]))
+            styles = [self._style(row, agent, arm) for row in self.rows]
+            values = [Text(value, style=style) for (value, _), style in zip(told, styles, strict=True)]
+            found.append(Column(self._heading(label, arm) or "value [95 %]", values))
             found.append(Column("n", [Text(count) for _, count in told]))
         return found
 
@@ -134,9 +135,12 @@ class _Table:
         for arm in self.arms(agent):
             figures = [self._figure(row, agent, arm) for row in self.rows]
             digits = max((len(str(own.estimate.n)) for own in figures if own is not None), default=1)
-            told = [self._narrow(row, agent, arm, digits) for row in self.rows]
+            cells = [
+                Text(self._narrow(row, agent, arm, digits), style=self._style(row, agent, arm))
+                for row in self.rows
+            ]
             last = f"value{'n':>{digits + 2}}"
-            found.append(Column(f"{self._heading(label, arm)}\n{last}".strip(), [Text(own) for own in told]))
+            found.append(Column(f"{self._heading(label, arm)}\n{last}".strip(), cells))
         return found
 
     def fits(self, width: int) -> bool:
@@ -151,6 +155,11 @@ class _Table:
     def _figure(self, row: _Row, agent: str, arm: Arm) -> Figure | None:
         own = self.cells.get((agent, arm, row.group))
         return None if own is None or row.is_heading else own.figures.get(row.number)
+
+    def _style(self, row: _Row, agent: str, arm: Arm) -> str:
+        figure = self._figure(row, agent, arm)
+        alarming = figure is not None and bool(figure.estimate.value)
+        return ALARMING.get(row.number, "") if alarming else ""
 
     def _told(self, row: _Row, agent: str, arm: Arm) -> tuple[str, str]:
         if row.is_heading:

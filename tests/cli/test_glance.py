@@ -213,3 +213,13 @@ def test_a_trial_and_failures_have_no_metrics_to_show_all_of(command, of_agents)
     run = of_agents("react/m")
     assert command("show", run, "t0", "--all-metrics").code == 2
     assert command("show", run, "--failures", "--all-metrics").code == 2
+
+
+@pytest.mark.parametrize(("value", "begins"), [(2.0, "\x1b[1;31m2.00"), (0.0, "0.00")])
+def test_confirmed_tampering_stands_out(command, scored_run, monkeypatch, value, begins):
+    trial = Trial(run_id="run-1", suite="s", task_id="t", agent="a", trial_id="t.a", status="passed", epoch=1)
+    run = str(scored_run((trial, {"tamper_confirmed": value}), scorer="tampering"))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    line = next(line for line in command("show", run).out.splitlines() if line.startswith("tamper_confirmed"))
+    assert line.removeprefix("tamper_confirmed").lstrip().startswith(begins)
