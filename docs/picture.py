@@ -17,8 +17,6 @@ PICTURE = Path(__file__).with_name("demo.svg")
 WIDTH = 100
 RUN = "evalkit run core --model scripted/oracle,scripted/nop"
 SHOW = "evalkit show latest fix-off-by-one.oracle"
-METRICS = ("success", "progress", "recovery_rate", "steps_to_recover_mean", "tool_calls", "tool_error_rate")
-"""Those of the table that are shown."""
 STEPS = ("  4 think", "  6 think")
 """The first and the first left out of the steps that are shown."""
 
@@ -44,18 +42,6 @@ def excerpt(timeline: str) -> str:
     return "\n".join("" if not plain(line).strip() else line for line in shown)
 
 
-def shortened(table: str) -> str:
-    """The run with the first of its metrics, then how many more there are."""
-    lines = table.split("\n")
-    first = next(n for n, line in enumerate(lines) if plain(line).startswith("metric")) + 1
-    last = next(n for n, line in enumerate(lines) if plain(line).startswith("In brackets"))
-    told = [n for n in range(first, last) if plain(lines[n]).split()[:1] != []]
-    shown = [n for n in told if plain(lines[n]).split()[0] in METRICS]
-    return "\n".join(
-        [*lines[:first], *(lines[n] for n in shown), f"... and {len(told) - len(shown)} more", *lines[last:]]
-    )
-
-
 def main() -> None:
     """Run it in a temporary folder and draw what was said."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -64,7 +50,7 @@ def main() -> None:
     console = Console(
         record=True, width=WIDTH, file=StringIO(), force_terminal=True, color_system="truecolor"
     )
-    for number, (command, output) in enumerate(((RUN, shortened(table)), (SHOW, excerpt(timeline)))):
+    for number, (command, output) in enumerate(((RUN, table), (SHOW, excerpt(timeline)))):
         console.print(Text(f"{'' if number == 0 else chr(10)}$ {command}", style="bold"))
         for line in output.split("\n"):
             console.print(Text.from_ansi(line), no_wrap=True, overflow="ellipsis", crop=True)

@@ -55,9 +55,9 @@ def main() -> None:
             if row.agent.endswith("/repeater") and row.variant != "clean" and row.status == "failed"
         )
         for name, view, height in (
-            ("leaderboard", "view=table&sort=-success.faulted", 560),
-            ("recovery", "view=recovery", 720),
-            ("trial", f"view=trial&trial={trial}", 1_000),
+            ("leaderboard", "view=table&sort=-success.faulted", 660),
+            ("recovery", "view=recovery", 700),
+            ("trial", f"view=trial&trial={trial}", 920),
         ):
             home = Path(scratch, f"home-{name}")
             shot = (

@@ -158,6 +158,10 @@ class Project:
                 sorted({name for folder in self._folders(kind) for name, _ in _contents(folder, kind)})
             )
 
+    def bundled_names(self, kind: Kind) -> tuple[str, ...]:
+        """The names of this kind that come with evalkit, sorted."""
+        return tuple(sorted({name for name, _ in _contents(self.bundled / kind, kind)}))
+
     def resolve(self, kind: Kind, name: str) -> Path:
         """The file or folder that `name` means.
 

@@ -32,9 +32,28 @@ def is_whole(agent: str, label: str) -> bool:
     return label.replace("\n", "") == one_line(agent)
 
 
+def common_beginning(agents: Sequence[str]) -> str:
+    """What all of several ids begin with, in whole parts; empty where that is nothing, or where there is one agent.
+
+    Something of each id is left after it.
+    """
+    if len(agents) < 2:
+        return ""
+    shared: list[str] = []
+    for parts in zip(*(_parts(agent)[:-1] for agent in agents), strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    return "".join(shared)
+
+
+def _parts(agent: str) -> list[str]:
+    return agent.replace("/", "/\0").replace("@", "\0@").split("\0")
+
+
 def _broken(agent: str) -> str:
     lines = [""]
-    for part in agent.replace("/", "/\0").replace("@", "\0@").split("\0"):
+    for part in _parts(agent):
         if lines[-1] and cell_len(lines[-1]) + cell_len(part) > LINE:
             lines.append("")
         lines[-1] += part

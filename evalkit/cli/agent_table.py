@@ -14,6 +14,7 @@ from evalkit.cli.prose import INDENT, one_line
 from evalkit.cli.text_table import Column, print_columns
 from evalkit.scoring.arm import ARMS, Arm, arm_of
 from evalkit.scoring.figure_text import number_text
+from evalkit.scoring.summary import natural
 from evalkit.trajectory.trial import Trial
 
 
@@ -43,7 +44,7 @@ def agent_rows(trials: Sequence[Trial]) -> tuple[AgentRow, ...]:
     found: defaultdict[tuple[str, Arm], list[Trial]] = defaultdict(list)
     for trial in trials:
         found[trial.agent, arm_of(trial.variant)].append(trial)
-    keys = sorted(found, key=lambda key: (key[0], ARMS.index(key[1])))
+    keys = sorted(found, key=lambda key: (natural(key[0]), ARMS.index(key[1])))
     return tuple(_row(agent, arm, found[agent, arm]) for agent, arm in keys)
 
 

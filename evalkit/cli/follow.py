@@ -23,9 +23,9 @@ from evalkit.cli.broken_lines import broken
 from evalkit.cli.console import note, stdout
 from evalkit.cli.prose import one_line
 from evalkit.cli.run_table import print_run, run_as_json
+from evalkit.cli.run_view import RunView
 from evalkit.cli.trial_filter import TrialFilter
 from evalkit.cli.trials_table import STYLES
-from evalkit.scoring.grouping import By
 from evalkit.trajectory.owner import Owner
 from evalkit.trajectory.reader import load
 from evalkit.trajectory.trial import Trial
@@ -39,9 +39,7 @@ SCORES_WITHIN_S = 30.0
 """How long scores are waited for after the last trial."""
 
 
-def follow(
-    folder: Path, asked: TrialFilter, *, by: By | None, metrics: Sequence[str], full: bool, json: bool
-) -> None:
+def follow(folder: Path, view: RunView, *, json: bool) -> None:
     """Tell trials as they finish and what is in flight, until the run ends; then the run as `show` tells it.
 
     The run is only read. One that nobody writes is shown once.
@@ -52,14 +50,14 @@ def follow(
         note(f"nobody is running this run; as it stands: evalkit show {shlex.quote(str(folder))}")
     else:
         with _told(json=json) as told:
-            _follow(watch, owner, told, asked)
+            _follow(watch, owner, told, view.asked)
         if not json:
             stdout().print()
     run = load(folder)
     if json:
-        _print_line({"event": "end", "result": run_as_json(run, by=by, metrics=metrics, asked=asked)})
+        _print_line({"event": "end", "result": run_as_json(run, view)})
     else:
-        print_run(run, by=by, metrics=metrics, asked=asked, full=full)
+        print_run(run, view)
 
 
 class _Tells(Protocol):

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.text import Text
 
-from evalkit.cli.agent_label import agent_labels, is_whole
+from evalkit.cli.agent_label import agent_labels, common_beginning, is_whole
 from evalkit.cli.console import stdout
-from evalkit.cli.no_value import why_no_value
-from evalkit.cli.prose import INDENT, one_line, say, say_not_shown, say_reasons, say_unbroken
-from evalkit.cli.summing import quantities_of
-from evalkit.cli.text_table import Column, names_width, pack, print_columns
+from evalkit.cli.glance import ALARMING, glance
+from evalkit.cli.metric_words import explain_all, explain_glance, notes, undeclared
+from evalkit.cli.prose import INDENT, one_line, say, say_unbroken
+from evalkit.cli.summing import FIRST
+from evalkit.cli.text_table import Column, Unit, names_width, pack, print_columns, width_of
+from evalkit.project import find_project
 from evalkit.scoring.arm import ARMS, Arm
-from evalkit.scoring.figure_text import interval_text
-from evalkit.scoring.summary import Cell, Summary
+from evalkit.scoring.figure_text import interval_text, number_text
+from evalkit.scoring.summary import Cell, Figure, Summary, natural
 from evalkit.trajectory.reader import Run
 
 MAX_ROWS = 200
@@ -28,32 +29,47 @@ def print_metrics(run: Run, summary: Summary) -> None:
 
     Whatever the width, names and numbers stay whole: agents, then arms, go below each other where they do not fit.
     """
-    if not summary.scorers:
-        say_unbroken(f"This run has no scores. More than this: evalkit score {shlex.quote(run.path)}")
-    if summary.scorers or summary.by is not None:
-        table = _Table.of(summary)
-        _print_table(table)
-        _explain(table)
-    for line in _notes(run, summary):
+    if _has_something(run, summary):
+        table = _Table.of(summary, summary.names)
+        _print_whole(table)
+        explain_all(summary)
+    for line in notes(run, summary, summary.names):
         say_unbroken(line)
 
 
-def undeclared(summary: Summary) -> list[str]:
-    """Numbers whose metric no installed scorer declares, in order."""
-    return [
-        name
-        for name in summary.names
-        if any(name in cell.figures and cell.figures[name].quantity.metric is None for cell in summary.cells)
-    ]
+def print_glance(run: Run, summary: Summary, *, more: str) -> None:
+    """Print the metrics that are worth a look, on one screen, and count the others; `more` is the command that shows
+    them.
+
+    Agents stand side by side: where there are too many of them, with the interval of the success alone.
+    """
+    seen = glance(summary, find_project().bundled_names("scorers"))
+    if _has_something(run, summary):
+        table = _Table.of(summary, seen.shown)
+        narrow = not table.fits(stdout().width)
+        if narrow:
+            _print_narrow(_Table.of(summary, seen.shown, with_interval=True))
+        else:
+            _print_whole(table)
+        explain_glance(summary, seen, narrow=narrow, more=more)
+    for line in notes(run, summary, seen.shown):
+        say_unbroken(line)
+
+
+def _has_something(run: Run, summary: Summary) -> bool:
+    if not summary.scorers:
+        say_unbroken(f"This run has no scores. More than this: evalkit score {shlex.quote(run.path)}")
+    return bool(summary.scorers) or summary.by is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line of the table: a number of all trials or of a group, or the heading of a number's groups."""
+    """A line of the table: a number of all trials or of a group, its interval, or the heading of a number's groups."""
 
     number: str
     group: str | None = None
     is_heading: bool = False
+    is_interval: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +83,28 @@ class _Table:
     """Lines beyond those that are shown."""
 
     @classmethod
-    def of(cls, summary: Summary) -> _Table:
+    def of(cls, summary: Summary, shown: Sequence[str], *, with_interval: bool = False) -> _Table:
         cells: dict[tuple[str, Arm, str | None], Cell] = {}
         for own in summary.cells:
             cells[own.agent, own.arm, own.group] = own
         groups = sorted({own.group for own in summary.cells if own.group is not None})
-        rows = [
-            row
-            for name in summary.names
-            for row in (
-                [_Row(name)]
-                if summary.by is None
-                else [_Row(name, is_heading=True), *(_Row(name, group) for group in groups)]
-            )
-        ]
+        rows: list[_Row] = []
+        for name in shown:
+            if summary.by is not None:
+                rows += [_Row(name, is_heading=True), *(_Row(name, group) for group in groups)]
+                continue
+            rows.append(_Row(name))
+            if with_interval and name == FIRST and _has_interval(summary, name):
+                rows.append(_Row(name, is_interval=True))
         return cls(summary, cells, tuple(rows[:MAX_ROWS]), max(len(rows) - MAX_ROWS, 0))
 
     @property
+    def heading(self) -> str:
+        return "metric" if self.summary.by is None else f"metric, by {self.summary.by}"
+
+    @property
     def agents(self) -> list[str]:
-        return sorted({own.agent for own in self.summary.cells})
+        return sorted({own.agent for own in self.summary.cells}, key=natural)
 
     def arms(self, agent: str) -> list[Arm]:
         there = {own.arm for own in self.summary.cells if own.agent == agent}
@@ -93,98 +112,134 @@ class _Table:
 
     def names(self) -> list[Text]:
         strange = set(undeclared(self.summary))
-        return [
-            Text(INDENT + one_line(row.group))
-            if row.group is not None
-            else Text(
-                one_line(row.number) + (" *" if row.number in strange else ""),
-                style="bold" if row.is_heading else "",
-            )
-            for row in self.rows
-        ]
+        return [_name(row, is_strange=row.number in strange) for row in self.rows]
+
+    def units(self) -> list[list[Column]]:
+        """Each agent's columns under its own heading."""
+        return [self.unit(agent, label) for agent, label in agent_labels(self.agents).items()]
 
     def unit(self, agent: str, label: str) -> list[Column]:
         """The agent's columns: for each arm the numbers, and what they rest on."""
-        with_arms = {own.arm for own in self.summary.cells} != {"clean"}
         found: list[Column] = []
         for arm in self.arms(agent):
-            heading = "\n".join(part for part in (label, arm if with_arms else "") if part)
             told = [self._told(row, agent, arm) for row in self.rows]
-            found.append(Column(heading or "value [95 %]", [Text(value) for value, _ in told]))
+            styles = [self._style(row, agent, arm) for row in self.rows]
+            values = [Text(value, style=style) for (value, _), style in zip(told, styles, strict=True)]
+            found.append(Column(self._heading(label, arm) or "value [95 %]", values))
             found.append(Column("n", [Text(count) for _, count in told]))
         return found
+
+    def narrow_unit(self, agent: str, label: str) -> list[Column]:
+        """The agent's columns, one for each arm: numbers beside what they rest on, intervals below."""
+        found: list[Column] = []
+        for arm in self.arms(agent):
+            figures = [self._figure(row, agent, arm) for row in self.rows]
+            digits = max((len(str(own.estimate.n)) for own in figures if own is not None), default=1)
+            cells = [
+                Text(self._narrow(row, agent, arm, digits), style=self._style(row, agent, arm))
+                for row in self.rows
+            ]
+            last = f"value{'n':>{digits + 2}}"
+            found.append(Column(f"{self._heading(label, arm)}\n{last}".strip(), cells))
+        return found
+
+    def fits(self, width: int) -> bool:
+        """Whether all agents stand side by side on a page that is so wide."""
+        units = self.units()
+        return sum(map(width_of, units)) <= width - names_width(self.heading, self.names(), units, width)
+
+    def _heading(self, label: str, arm: Arm) -> str:
+        with_arms = {own.arm for own in self.summary.cells} != {"clean"}
+        return "\n".join(part for part in (label, arm if with_arms else "") if part)
+
+    def _figure(self, row: _Row, agent: str, arm: Arm) -> Figure | None:
+        own = self.cells.get((agent, arm, row.group))
+        return None if own is None or row.is_heading else own.figures.get(row.number)
+
+    def _style(self, row: _Row, agent: str, arm: Arm) -> str:
+        figure = self._figure(row, agent, arm)
+        alarming = figure is not None and bool(figure.estimate.value)
+        return ALARMING.get(row.number, "") if alarming else ""
 
     def _told(self, row: _Row, agent: str, arm: Arm) -> tuple[str, str]:
         if row.is_heading:
             return "", ""
-        own = self.cells.get((agent, arm, row.group))
-        figure = None if own is None else own.figures.get(row.number)
+        figure = self._figure(row, agent, arm)
         if figure is None:
-            return "-", "" if own is None else "0"
+            return "-", "" if self.cells.get((agent, arm, row.group)) is None else "0"
         estimate = figure.estimate
         return interval_text(estimate.value, estimate.low, estimate.high), str(estimate.n)
 
+    def _narrow(self, row: _Row, agent: str, arm: Arm, digits: int) -> str:
+        figure = self._figure(row, agent, arm)
+        if row.is_interval:
+            estimate = None if figure is None else figure.estimate
+            if estimate is None:
+                return ""
+            _, bracket, inside = interval_text(estimate.value, estimate.low, estimate.high).partition("[")
+            return f"{bracket}{inside}"
+        if figure is None:
+            told, count = self._told(row, agent, arm)
+        else:
+            estimate = figure.estimate
+            told = number_text(estimate.value, estimate.low, estimate.high)
+            count = str(estimate.n)
+        return f"{told}  {count:>{digits}}"
 
-def _print_table(table: _Table) -> None:
-    by, agents = table.summary.by, table.agents
-    heading = "metric" if by is None else f"metric, by {by}"
-    names, labels = table.names(), agent_labels(agents)
+
+def _has_interval(summary: Summary, name: str) -> bool:
+    figures = [own.figures[name] for own in summary.cells if name in own.figures]
+    return any(own.estimate.low is not None for own in figures)
+
+
+def _name(row: _Row, *, is_strange: bool) -> Text:
+    if row.is_interval:
+        return Text(f"{INDENT}95 %")
+    if row.group is not None:
+        return Text(INDENT + one_line(row.group))
+    return Text(one_line(row.number) + (" *" if is_strange else ""), style="bold" if row.is_heading else "")
+
+
+def _print_whole(table: _Table) -> None:
+    agents, labels = table.agents, agent_labels(table.agents)
+    names, units = table.names(), table.units()
     console = stdout()
-    units = [table.unit(agent, labels[agent]) for agent in agents]
-    room = console.width - names_width(heading, names, units, console.width)
+    room = console.width - names_width(table.heading, names, units, console.width)
     if len(agents) > 1 and len(pack(units, room)) < len(agents):
-        print_columns(console, heading, names, units)
-        for agent, label in labels.items():
-            if not is_whole(agent, label):
-                say_unbroken(f"{label} is {one_line(agent)}")
+        print_columns(console, table.heading, names, units)
+        _say_shortened(labels)
     else:
         for place, agent in enumerate(agents):
             if place:
                 console.print()
             if len(agents) > 1:
                 say_unbroken(agent, style="bold")
-            print_columns(console, heading, names, [table.unit(agent, "")])
+            print_columns(console, table.heading, names, [table.unit(agent, "")])
+    _say_left_out(table)
+
+
+def _print_narrow(table: _Table) -> None:
+    agents = table.agents
+    beginning = common_beginning(agents)
+    labels = agent_labels([agent.removeprefix(beginning) for agent in agents])
+    units: list[Unit] = [
+        [column]
+        for agent, label in zip(agents, labels.values(), strict=True)
+        for column in table.narrow_unit(agent, label)
+    ]
+    if beginning:
+        say(f"All agents are {beginning}...")
+    print_columns(stdout(), table.heading, table.names(), units)
+    _say_shortened(labels, beginning)
+    _say_left_out(table)
+
+
+def _say_shortened(labels: Mapping[str, str], beginning: str = "") -> None:
+    for agent, label in labels.items():
+        if not is_whole(agent, label):
+            say_unbroken(f"{label} is {one_line(beginning + agent)}")
+
+
+def _say_left_out(table: _Table) -> None:
     if table.left_out:
         say(f"... and {table.left_out} more lines: name metrics with --metric, or see all with --json")
-
-
-def _explain(table: _Table) -> None:
-    """What the columns say, and why numbers are missing."""
-    summary = table.summary
-    say("")
-    say(
-        "In brackets: where the number may lie for further tasks of this kind (95 %); none where one task is all "
-        "there is, or nothing tells how much tasks differ."
-    )
-    arms = {own.arm for own in summary.cells}
-    faults = "; in the faulted arm a task's faults are averaged first" if "faulted" in arms else ""
-    say(f"n: how many tasks count{faults}.")
-    unscored = sum(own.unscored for own in summary.cells)
-    if unscored and summary.by != "skill":  # whose trials can be in several groups
-        say(f"Unscored trials, which no number counts that needs a verdict: {unscored}.")
-    missing = _missing(summary)
-    reasons: defaultdict[str, list[str]] = defaultdict(list)
-    for name in summary.names:
-        for reason in missing.get(name, ()):
-            reasons[reason].append(name)
-    say_reasons("- is no value, and never counted as 0:", reasons)
-    say_not_shown(
-        "Without any value, and so not shown", [name for name in missing if name not in summary.names]
-    )
-
-
-def _missing(summary: Summary) -> dict[str, list[str]]:
-    """The numbers that some agent, arm or group has no value of, each with its reasons."""
-    found: dict[str, list[str]] = {}
-    for name, quantity in quantities_of(summary).items():
-        reasons = [why_no_value(own, quantity, name) for own in summary.cells]
-        if told := [reason for reason in dict.fromkeys(reasons) if reason is not None]:
-            found[name] = told
-    return found
-
-
-def _notes(run: Run, summary: Summary) -> Iterator[str]:
-    if names := undeclared(summary):
-        yield f"* plain means: no scorer that is installed here declares {', '.join(names)}"
-    for scorer, trials in sorted(summary.not_scored.items()):
-        yield f"{trials} trials have no scores of {scorer}: evalkit score {shlex.quote(run.path)} --scorer {scorer}"

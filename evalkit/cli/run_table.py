@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from evalkit.cli.agent_table import agent_rows, arm_as_json, print_agents, total
 from evalkit.cli.metric_json import declarations_as_json, groups_as_json, metrics_as_json
-from evalkit.cli.metric_table import print_metrics, undeclared
+from evalkit.cli.metric_table import print_glance, print_metrics
+from evalkit.cli.metric_words import undeclared
 from evalkit.cli.prose import INDENT, say, say_unbroken
+from evalkit.cli.run_view import DEFAULT, RunView
 from evalkit.cli.summing import Declared, only, quantities_of, run_scores, summary_of, without_parts
 from evalkit.cli.sweep_json import routing_as_json, sweeps_as_json
 from evalkit.cli.sweep_table import print_sweeps
 from evalkit.cli.tampering_lines import tampering_lines
 from evalkit.cli.thinking_lines import about_thinking
-from evalkit.cli.trial_filter import ALL, TrialFilter
-from evalkit.cli.trials_table import print_trials
+from evalkit.cli.trial_filter import TrialFilter
+from evalkit.cli.trials_table import most_telling, print_trials
 from evalkit.measures.unfired_fault import why_endless, why_unfired
 from evalkit.scoring.chosen import chosen
-from evalkit.scoring.grouping import By
 from evalkit.scoring.routed import routed
 from evalkit.scoring.routing_lines import routing_lines
 from evalkit.scoring.scored_trials import ScoredTrials
@@ -31,21 +32,18 @@ from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial
 from evalkit.trajectory.unfinished import missing, why_missing
 
-MAX_ROWS = 40
+MAX_ROWS = 16
 
 
 def run_as_json(
-    run: Run,
-    *,
-    by: By | None = None,
-    metrics: Sequence[str] = (),
-    scorers: Collection[str] | None = None,
-    asked: TrialFilter = ALL,
+    run: Run, view: RunView = DEFAULT, *, scorers: Collection[str] | None = None
 ) -> dict[str, object]:
     """The run for programs: `{"agents": [{"agent": id, "metrics": {"pass^1": {...}}}]}` and its trials.
 
-    With `by`, each agent has `groups`, too. Only these metrics, or those of these scorers, and only these trials.
+    Where the view groups, each agent has `groups`, too. All metrics, unless the view names some, or those of these
+    scorers.
     """
+    by, metrics, asked = view.by, view.metrics, view.asked
     everything = _trials(run)
     trials = [trial for trial in everything if asked.holds(trial)]
     scored, declared = _scores(run, asked)
@@ -95,41 +93,51 @@ def _groups(groups: Summary, agent: str) -> dict[str, object]:
     return {"groups": groups_as_json([own for own in groups.cells if own.agent == agent])}
 
 
-def print_run(
-    run: Run,
-    *,
-    by: By | None = None,
-    metrics: Sequence[str] = (),
-    asked: TrialFilter = ALL,
-    full: bool = False,
-) -> None:
-    """Print the agents' table, the table of all or these metrics, and the trials' table, of all or these trials."""
-    everything = _trials(run)
+def print_run(run: Run, view: RunView = DEFAULT) -> None:
+    """Print the agents' table, a table of metrics, and the trials' table."""
+    everything, asked = _trials(run), view.asked
     trials = [trial for trial in everything if asked.holds(trial)]
     say_asked(asked, len(trials), len(everything))
     flags: list[str] = []
     if trials or asked.is_all:
         scored, declared = _scores(run, asked)
-        summary = only(summary_of(scored, declared, by=by, metrics=metrics), metrics, run.path)
         print_agents(agent_rows(trials))
         say_unbroken("")
-        print_metrics(run, summary if metrics else without_parts(summary))
+        _print_metrics(run, summary_of(scored, declared, by=view.by, metrics=view.metrics), view)
         _print_thinking(run, scored)
         say_unbroken("")
         tampered = codes_by_trial(run)
         flags += tampering_lines(scored, tampered)
-        print_trials(trials if full else trials[:MAX_ROWS], tampered)
-    if len(trials) > MAX_ROWS and not full:
-        say(
-            f"... and {len(trials) - MAX_ROWS} more trials (--full shows all; --task, --agent, --status some)"
-        )
+        shown = trials if view.full else most_telling(trials, tampered, MAX_ROWS)
+        print_trials(shown, tampered)
+        _say_left_out(trials, shown)
     _say_missing(run, _missing(run, everything, asked))
     for line in (*_about_trials(run, trials), *flags):
         say(line, hanging=INDENT)
     if trials:
         say_unbroken("")
         say_unbroken("Every step of a trial:")
-        say_unbroken(f"  evalkit show {quoted(run.path)} {quoted(trials[0].trial_id)}")
+        telling = next((trial for trial in trials if trial.status != "passed"), trials[0])
+        say_unbroken(f"  evalkit show {quoted(run.path)} {quoted(telling.trial_id)}")
+
+
+def _say_left_out(trials: Sequence[Trial], shown: Sequence[Trial]) -> None:
+    more = Counter(trial.status for trial in trials)
+    more.subtract(trial.status for trial in shown)
+    told = ", ".join(
+        f"{more[status]} {status}" for status in ("passed", "failed", "unscored") if more[status]
+    )
+    if told:
+        say(f"... and {told} more (--full shows all trials; --task, --agent, --status some)")
+
+
+def _print_metrics(run: Run, summary: Summary, view: RunView) -> None:
+    if view.metrics:
+        print_metrics(run, only(summary, view.metrics, run.path))
+    elif view.all_metrics or view.full:
+        print_metrics(run, without_parts(summary))
+    else:
+        print_glance(run, without_parts(summary), more=more(run, view))
 
 
 def _print_thinking(run: Run, scored: ScoredTrials) -> None:
@@ -143,6 +151,13 @@ def _print_thinking(run: Run, scored: ScoredTrials) -> None:
         say("What is enough, the cheapest that cannot be told from the best:")
     for line in lines:
         say(line, indent=INDENT, hanging=INDENT)
+
+
+def more(run: Run, view: RunView) -> str:
+    """The command that shows all metrics of what is shown."""
+    options = [view.asked.options] if view.asked.options else []
+    grouped = [f"--by {view.by}"] if view.by is not None else []
+    return " ".join(["evalkit show", quoted(run.path), *grouped, *options, "--all-metrics"])
 
 
 def say_asked(asked: TrialFilter, shown: int, of: int) -> None:

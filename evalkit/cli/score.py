@@ -53,5 +53,5 @@ def score(
         keep(folder, reference)
     scored = score_finished(folder, scorers)
     note(f"{scored.trials} trials, {len(scorers)} scorers: {scored.scores:,} scores in {folder / 'scores'}")
-    print_scores(folder, [named.name for named in scorers], by=grouped, json=json)
+    print_scores(folder, [named.name for named in scorers], by=grouped, all_metrics=bool(scorer), json=json)
     refuse_failures(folder, scored)

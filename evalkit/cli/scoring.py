@@ -59,19 +59,26 @@ def note_unfinished(run: Path) -> None:
     )
 
 
-def print_scores(run: Path, scorers: Collection[str], *, by: By | None, json: bool) -> None:
-    """Print what the scores of these scorers add up to."""
+def print_scores(
+    run: Path, scorers: Collection[str], *, by: By | None, all_metrics: bool, json: bool
+) -> None:
+    """Print what the scores of these scorers add up to: all of it, or what is worth a look."""
     from evalkit.cli.console import print_json
-    from evalkit.cli.metric_table import print_metrics
-    from evalkit.cli.run_table import run_as_json
+    from evalkit.cli.metric_table import print_glance, print_metrics
+    from evalkit.cli.run_table import more, run_as_json
+    from evalkit.cli.run_view import RunView
     from evalkit.cli.summing import run_summary, without_parts
     from evalkit.trajectory.reader import load
 
     scored = load(run)
     if json:
-        print_json(run_as_json(scored, by=by, scorers=scorers))
+        print_json(run_as_json(scored, RunView(by=by), scorers=scorers))
+        return
+    summary = without_parts(run_summary(scored, by=by, scorers=scorers))
+    if all_metrics:
+        print_metrics(scored, summary)
     else:
-        print_metrics(scored, without_parts(run_summary(scored, by=by, scorers=scorers)))
+        print_glance(scored, summary, more=more(scored, RunView(by=by)))
 
 
 def refuse_failures(run: Path, scored: Scored) -> None:

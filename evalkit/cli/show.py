@@ -7,71 +7,51 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evalkit.cli.trial_filter import AgentOption, StatusOption, TaskOption, TrialFilter, VariantOption
+from evalkit.cli.option_group import grouped
+from evalkit.cli.show_options import ShowOptions
 from evalkit.errors import UsageError
 
 if TYPE_CHECKING:
+    from evalkit.cli.run_view import RunView
     from evalkit.trajectory.reader import Run
 
 
+@grouped(ShowOptions)
 def show(
+    options: ShowOptions,
     run: Annotated[str, typer.Argument(help="Folder of the run, or `latest`.")] = "latest",
     trial: Annotated[str | None, typer.Argument(help="Id of one trial.")] = None,
-    by: Annotated[
-        str | None, typer.Option(help="Sum up by skill, difficulty, suite, task or variant.", metavar="WORD")
-    ] = None,
-    metric: Annotated[
-        list[str] | None, typer.Option(help="Show only these metrics.", metavar="METRIC,...")
-    ] = None,
-    task: TaskOption = None,
-    agent: AgentOption = None,
-    status: StatusOption = None,
-    variant: VariantOption = None,
-    failures: Annotated[
-        bool, typer.Option("--failures", help="Show failing and unscored trials by their likely cause.")
-    ] = False,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="Show trials of a running run as they finish, until it ends.")
-    ] = False,
-    full: Annotated[bool, typer.Option("--full", help="Fold nothing, and leave nothing out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Show a run as a table, or one trial as a timeline."""
-    from evalkit.cli.console import print_json
     from evalkit.cli.opening import open_run
-    from evalkit.cli.trial_filter import trial_filter
+
+    if options.follow:
+        _check_followed(run, trial, failures=options.failures)
+    opened = _open_untouched(run) if options.follow else open_run(run)
+    if trial is not None:
+        options.refuse_for_trial(trial)
+        _show_trial(opened, trial, options.metric, full=options.full, json=json)
+        return
+    view = options.view(opened)
+    if options.failures:
+        _show_failures(opened, view, json=json)
+    else:
+        _show_run(opened, view, follow=options.follow, json=json)
+
+
+def _show_run(run: Run, view: RunView, *, follow: bool, json: bool) -> None:
+    from evalkit.cli.console import print_json
+    from evalkit.cli.run_table import print_run, run_as_json
 
     if follow:
-        _check_followed(run, trial, failures=failures)
-    opened = _open_untouched(run) if follow else open_run(run)
-    if trial is None:
-        from evalkit.cli.run_table import print_run, run_as_json
-        from evalkit.cli.splitting import split
-        from evalkit.cli.summing import grouping
+        from evalkit.cli.follow import follow as follow_run
 
-        planned = opened.manifest.planned
-        known = planned if follow and planned else [*opened.rows(), *planned]
-        asked = trial_filter(known, task=task, agent=agent, status=status, variant=variant)
-        grouped, metrics = grouping(by), split(metric, "--metric")
-        if failures:
-            _show_failures(opened, asked, summed=by is not None or bool(metrics), full=full, json=json)
-            return
-        if follow:
-            from evalkit.cli.follow import follow as follow_run
-
-            folder = Path(opened.path)
-            follow_run(folder, asked, by=grouped, metrics=metrics, full=full, json=json)
-        elif json:
-            print_json(run_as_json(opened, by=grouped, metrics=metrics, asked=asked))
-        else:
-            print_run(opened, by=grouped, metrics=metrics, asked=asked, full=full)
-        return
-    if by is not None or task or agent or status or variant or failures:
-        raise UsageError(
-            "--by, --task, --agent, --status, --variant and --failures are about a run, and this is one trial of it",
-            where=trial,
-        )
-    _show_trial(opened, trial, metric, full=full, json=json)
+        follow_run(Path(run.path), view, json=json)
+    elif json:
+        print_json(run_as_json(run, view))
+    else:
+        print_run(run, view)
 
 
 def _check_followed(run: str, trial: str | None, *, failures: bool) -> None:
@@ -94,16 +74,18 @@ def _open_untouched(run: str) -> Run:
     return load(local_run(run))
 
 
-def _show_failures(run: Run, asked: TrialFilter, *, summed: bool, full: bool, json: bool) -> None:
+def _show_failures(run: Run, view: RunView, *, json: bool) -> None:
     from evalkit.cli.console import print_json
     from evalkit.cli.failures import failures_as_json, print_failures
 
-    if summed:
-        raise UsageError("--by and --metric sum up trials, and --failures lists them", where=run.path)
+    if view.by is not None or view.metrics or view.all_metrics:
+        raise UsageError(
+            "--by, --metric and --all-metrics sum up trials, and --failures lists them", where=run.path
+        )
     if json:
-        print_json(failures_as_json(run, asked))
+        print_json(failures_as_json(run, view.asked))
     else:
-        print_failures(run, asked, full=full)
+        print_failures(run, view.asked, full=view.full)
 
 
 def _show_trial(run: Run, trial: str, metric: list[str] | None, *, full: bool, json: bool) -> None:

@@ -12,8 +12,11 @@ from evalkit.cli.group import NearestMatch
 from evalkit.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from evalkit.engine.check import Proof
+    from evalkit.engine.check_plan import Exploits
+    from evalkit.engine.finding import Finding
     from evalkit.engine.prepare import Prepared
     from evalkit.tasks.learned import Learned
 
@@ -92,12 +95,8 @@ def check(
     """Prove a suite: the oracle passes twice alike and recovers from every fault; doing nothing, and carelessness where
     something goes wrong, fail; so do attacks, which are found out; nobody passes an impossible twin.
     """
-    import tempfile
-
     from evalkit.cli.console import note, print_json
-    from evalkit.cli.progress import live_progress
-    from evalkit.cli.suite_proof import announced, findings_as_json, print_findings
-    from evalkit.engine.check_plan import check_plan
+    from evalkit.cli.suite_proof import findings_as_json, print_findings
     from evalkit.engine.prepare import RunFlags, prepare
 
     prepared = prepare(
@@ -106,7 +105,28 @@ def check(
     )
     for warning in (*prepared.warnings, *_left_out(faults)):
         note(f"warning: {warning}")
-    trials = check_plan(prepared, task, exploits.value)
+    proof = _proof(prepared, task, out, learn=learn, exploits=exploits.value)
+    if learn:
+        note(f"learned: {_keep(prepared, proof.learned)}")
+    if json:
+        print_json(findings_as_json(proof.findings))
+    else:
+        print_findings(proof.findings)
+    _refuse_unfit(name, proof.findings)
+
+
+def _proof(
+    prepared: Prepared, task: str | None, out: Path | None, *, learn: bool, exploits: Exploits
+) -> Proof:
+    """What the proving run shows, which is kept in `out`, or nowhere."""
+    import tempfile
+
+    from evalkit.cli.console import note
+    from evalkit.cli.progress import live_progress
+    from evalkit.cli.suite_proof import announced
+    from evalkit.engine.check_plan import check_plan
+
+    trials = check_plan(prepared, task, exploits)
     note(announced(trials, prepared.sandbox))
     with (
         tempfile.TemporaryDirectory(prefix="evalkit-check-") as scratch,
@@ -115,14 +135,11 @@ def check(
         from evalkit.engine.check import check_suite
 
         folder = out or Path(scratch) / "run"
-        proof = check_suite(prepared, task, folder, progress, learn=learn, exploits=exploits.value)
-    findings = proof.findings
-    if learn:
-        note(f"learned: {_keep(prepared, proof.learned)}")
-    if json:
-        print_json(findings_as_json(findings))
-    else:
-        print_findings(findings)
+        return check_suite(prepared, task, folder, progress, learn=learn, exploits=exploits)
+
+
+def _refuse_unfit(name: str, findings: Sequence[Finding]) -> None:
+    """Raise CheckFailed where there is something wrong with a task."""
     bad = [finding.task for finding in findings if finding.problems]
     if bad:
         raise CheckFailed(

@@ -21,6 +21,18 @@ _LEFT = 2
 _BELOW = "    "
 
 
+def most_telling(trials: Sequence[Trial], tampered: Mapping[str, Codes], most: int) -> Sequence[Trial]:
+    """All of them in their order; where there are more than so many those first that need a look, and no others."""
+    if len(trials) <= most:
+        return trials
+
+    def rank(trial: Trial) -> tuple[bool, bool]:
+        codes = tampered.get(trial.trial_id)
+        return trial.status != "unscored", trial.status == "passed" and not (codes and codes.confirmed)
+
+    return sorted(trials, key=rank)[:most]
+
+
 def print_trials(trials: Sequence[Trial], tampered: Mapping[str, Codes] | None = None) -> None:
     """A line for each trial, with the kinds of tampering where any trial has some.
 
@@ -44,8 +56,11 @@ def print_trials(trials: Sequence[Trial], tampered: Mapping[str, Codes] | None =
         if own:
             line.stylize("bold red" if own.confirmed else "yellow", len(line) - widths[-1])
         fits = cell_len(trial_id) <= room
-        console.print(line + Text(GAP + trial_id) if fits else line, soft_wrap=True)
-        if not fits:
+        if fits:
+            console.print(line + Text(GAP + trial_id), soft_wrap=True)
+        else:
+            line.rstrip()
+            console.print(line, soft_wrap=True)
             console.print(Text(_BELOW + trial_id), soft_wrap=True)
 
 

@@ -15,6 +15,7 @@ from evalkit.engine.evidence.gathering import Evidence
 from evalkit.engine.faults.injector import Injector
 from evalkit.engine.loop import Outcome
 from evalkit.engine.plan import Planned
+from evalkit.engine.planned_columns import planned_columns
 from evalkit.engine.recorder import Recorder, Stopwatch, now
 from evalkit.engine.spending import Spending
 from evalkit.grading.delivered import Delivered
@@ -102,32 +103,12 @@ class Ledger:
         self, planned: Planned, *, run_id: str, sandbox: str | None, host: str, recorder: Recorder
     ) -> Trial:
         """The finished row."""
-        agent, task = planned.agent, planned.task
+        agent = planned.agent
         ending = self.outcome.ending if self.outcome else None
         return Trial(
-            run_id=run_id,
-            trial_id=planned.trial_id(run_id),
-            suite=planned.suite.name,
-            suite_digest=planned.suite.digest,
-            task_id=task.id,
-            task_digest=task.digest,
-            variant=planned.variant,
-            epoch=planned.epoch,
-            attempt=planned.attempt,
-            agent=agent.id,
-            agent_digest=agent.digest,
-            skills=tuple(task.settings.skills),
-            difficulty=task.settings.difficulty,
-            agent_loop=agent.loop,
-            depth=planned.depth,
-            model=str(agent.model),
-            thinking=agent.thinking.asked,
+            **planned_columns(planned, run_id),
             thinking_sent=self._thinking_sent(planned, recorder),
             thinking_honoured=honoured(agent.thinking.level, recorder.thinks),
-            tool_settings=agent.tool_settings.id,
-            approvals=agent.approvals.id if agent.approvals else None,
-            temperature=agent.sampling.temperature,
-            seed=agent.sampling.seed,
             sandbox=sandbox,
             sandbox_runtime=self.runtime,
             image_digest=self.image_digest,
@@ -151,7 +132,6 @@ class Ledger:
             error_origin=self.failure.origin if self.failure else None,
             error_type=self.failure.kind if self.failure else None,
             error_message=self.failure.message if self.failure else None,
-            grader_mode=task.grading_mode,
             grader_digest=self.grader_digest,
             faults_planned=int(self.injector is not None),
             faults_fired=int(self.injector is not None and self.injector.fired),

@@ -93,18 +93,8 @@ def run_plan(
     tasks = _inspect_tasks([one for one in plan if isinstance(one, PlannedTrial)], models, context)
     tasks += sample_tasks([one for one in plan if isinstance(one, PlannedSample)], models, context)
     progress.planned(len(plan))
-    logs: list[EvalLog] = []
     logs_folder = Path(writer.path) / "artifacts" / "inspect"
-    stopping = Stopping()
-    token = running.set(Running({one.trial_id(run_id): one for one in plan}, context, result, stopping))
-    try:
-        with stopping.on_interrupt():
-            logs = _evaluate(tasks, logs_folder, at_once=capacity.ceiling)
-        result.interrupted = stopping.asked
-    except KeyboardInterrupt:
-        result.interrupted = True
-    finally:
-        running.reset(token)
+    logs = _tried(plan, tasks, context, result, logs_folder)
     if result.broken is not None:
         with contextlib.suppress(UsageError):  # the disk that stopped the run may not take this either
             writer.close()
@@ -113,6 +103,29 @@ def run_plan(
     writer.finish()
     _account_for(plan, logs, result)
     return result
+
+
+def _tried(
+    plan: Sequence[Planned],
+    tasks: list[inspect_ai.Task],
+    context: RunContext,
+    result: RunResult,
+    logs_folder: Path,
+) -> list[EvalLog]:
+    """Run it all; what becomes of it stands in the result, also that somebody interrupted it. Inspect's own logs."""
+    logs: list[EvalLog] = []
+    stopping = Stopping()
+    trials = {one.trial_id(context.run_id): one for one in plan}
+    token = running.set(Running(trials, context, result, stopping))
+    try:
+        with stopping.on_interrupt():
+            logs = _evaluate(tasks, logs_folder, at_once=context.capacity.ceiling)
+        result.interrupted = stopping.asked
+    except KeyboardInterrupt:
+        result.interrupted = True
+    finally:
+        running.reset(token)
+    return logs
 
 
 def _hidden(plan: Sequence[Planned], readonly: Sequence[Path]) -> tuple[Path, ...]:

@@ -101,10 +101,25 @@ def table_rows(text: str, name: str) -> list[str]:
 )
 def test_a_run_with_arms_shows_every_name_and_number_whole(command, arms, agents, columns):
     path = arms(*agents)
-    text = shown(command("show", path, columns=columns).out)
+    text = shown(command("show", path, "--all-metrics", columns=columns).out)
     for own in figures(path, command).values():
         for name in ("pass^1", *NUMBERS):
             assert own[name] in " ".join(table_rows(text, name)), name
+    assert (
+        max(cell_len(line) for line in text.splitlines() if path not in line and LONG not in line) <= columns
+    )
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("agents", [("react/m", AGENT), tuple(f"{AGENT}-{i}" for i in range(6))])
+def test_at_first_glance_too_every_name_and_number_is_whole(command, arms, agents, columns):
+    path = arms(*agents)
+    text = shown(command("show", path, columns=columns).out)
+    for own in figures(path, command).values():
+        rows = " ".join(table_rows(text, "success"))
+        assert own["success"] in rows or own["success"].partition(" ")[2] in text
+        for name in NUMBERS:
+            assert own[name].partition(" ")[0] in " ".join(table_rows(text, name)), name
     assert (
         max(cell_len(line) for line in text.splitlines() if path not in line and LONG not in line) <= columns
     )
@@ -114,7 +129,7 @@ def test_a_run_with_arms_shows_every_name_and_number_whole(command, arms, agents
 def test_groups_show_every_name_and_number_whole(command, arms, columns):
     group = "reading-and-writing-of-configuration-files"
     path = arms("react/m", AGENT, skills=(group,))
-    lines = command("show", path, "--by", "skill", columns=columns).out.splitlines()
+    lines = command("show", path, "--by", "skill", "--all-metrics", columns=columns).out.splitlines()
     for name in ("success", *NUMBERS):
         assert any(line.startswith(name) for line in lines), name
     assert sum(group in line for line in lines) >= 6
@@ -168,7 +183,9 @@ def test_a_missing_value_is_a_dash_with_its_reason_and_never_0(command, scored_r
     )
     said = command("show", path).out
     assert "1.00  1  -  0" in " ".join(table_rows(said, "success")).replace("   ", "  ")
-    assert "all its trials are unscored: success, reward" in said
+    assert "-: no value, never counted as 0. success (all its trials are unscored)." in said
+    every = command("show", path, "--all-metrics").out
+    assert "all its trials are unscored: success, reward" in every
     assert "Unscored trials, which no number counts that needs a verdict: 2." in said
     told = json.loads(command("show", path, "--json").out)["agents"]
     assert [agent["metrics"]["success"]["why_null"] for agent in told] == [
@@ -187,7 +204,8 @@ def test_a_metric_that_was_asked_for_is_shown_without_any_value_too(command, sco
     assert [row.split() for row in table_rows(command("show", null, "--metric", "reward").out, "reward")] == [
         ["reward", "-", "0"]
     ]
-    assert "not shown (--metric NAME says why): reward\n" in command("show", null).out
+    every = command("show", null, "--all-metrics").out
+    assert "Without any value, and so not shown:\n  the grader gave no reward" in every
     assert "the grader gave no reward" in command("show", null, "--metric", "reward").out
 
 

@@ -128,7 +128,22 @@ def test_the_table_fits_and_ids_stay_whole(command, run):
 def test_what_is_left_out_of_the_table_is_told_and_can_be_had(command, made_run, folder: Path):
     run = str(made_run(folder / "many", lambda task, epoch: {}, tasks=45, epochs=1, scorers=()))
     said = command("show", run).out
-    assert "... and 5 more trials (--full shows all; --task, --agent, --status some)\n" in said
+    assert "... and 29 passed more (--full shows all trials; --task, --agent, --status some)\n" in said
     assert "t044.clean.1" not in said
     assert "t044.clean.1" in command("show", run, "--full").out
     assert "t044.clean.1" in command("show", run, "--task", "t044").out
+
+
+def test_of_many_trials_those_that_need_a_look_are_shown(command, made_run, folder: Path):
+    endings = {40: "failed", 44: "unscored"}
+
+    def play(task: int, epoch: int) -> dict[str, object]:
+        return {"status": endings.get(task, "passed")}
+
+    run = str(made_run(folder / "many", play, tasks=45, epochs=1, scorers=()))
+    table = command("show", run).out.partition("\nstatus ")[2].splitlines()
+    assert [line.split()[0] for line in table[1:4]] == ["unscored", "failed", "passed"]
+    assert table[1].endswith("t044.clean.1")
+    assert table[2].endswith("t040.clean.1")
+    whole = command("show", run, "--full").out.partition("\nstatus ")[2].splitlines()
+    assert whole[1].endswith("t000.clean.1")

@@ -97,10 +97,12 @@ def test_the_table_of_trials_flags_what_was_tampered_with(command, run):
     assert "of cheat on" not in said
 
 
-def test_a_run_that_nobody_looked_at_has_no_flag_and_no_bound(command, made_run, tmp_path):
+def test_a_run_that_nobody_looked_at_has_no_flag_and_no_bound_and_says_so(command, made_run, tmp_path):
     path = str(made_run(tmp_path / "made", lambda task, epoch: {}, tasks=2, epochs=1))
     said = command("show", path).out
-    assert "tamper" not in said
+    assert "tampering" not in said
+    unmeasured = " ".join(said.partition("Not measured: ")[2].split())
+    assert "tamper_confirmed" in unmeasured.partition("(not scored: evalkit score)")[0]
 
 
 def test_agents_without_any_share_a_line_and_many_kinds_of_them_one(tmp_path):
