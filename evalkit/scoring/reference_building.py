@@ -12,7 +12,7 @@ from evalkit.measures.spending import Basis, cost_of, cost_to_pass
 from evalkit.scoring.earning import tampered_trials
 from evalkit.scoring.reference import Reference, TaskReference
 from evalkit.scoring.trial import Trial
-from evalkit.trajectory.checkpoint_events import has_checkpoints
+from evalkit.trajectory.checkpoint_events import checkpointed_trials
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial as TrialRow
 
@@ -75,7 +75,7 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
 def _clean_trials(run: Run, wanted: Sequence[Basis]) -> Iterator[tuple[Trial, bool]]:
     """Scored ones and whether they are successes, with their steps where rows alone do not tell what one cost."""
     tampered = tampered_trials(run)
-    if not has_checkpoints(run) and all(_tells(row, wanted) for row in run.iter_rows()):
+    if not checkpointed_trials(run) and all(_tells(row, wanted) for row in run.iter_rows()):
         trials = (Trial(row=row) for row in run.iter_rows())
     else:
         trials = (Trial(row=row, steps=steps) for row, steps in run.iter_trials())

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from evalkit.measures.action import Action, actions
-from evalkit.measures.checkpoints import State, graded_states
+from evalkit.measures.checkpoints import State, copied_states, graded_states
 from evalkit.measures.episode import Episode, episodes
 from evalkit.measures.failure_rule import Hook
 from evalkit.measures.fault_strike import Strike, first_silent, strikes
@@ -41,7 +41,7 @@ class Trial:
     reference: TrialReference | None = None
     """The task's reference cost; None where nothing is known of the task."""
     had_checkpoints: bool = False
-    """Whether states were graded on the way in this run, if maybe none of this trial, as where nothing changed."""
+    """Whether states of its task's trials were graded on the way in this run, if maybe none of its own."""
     reference_calls: float | None = None
     """The median calls of whoever sets the task's reference; None where there is none."""
     hooks: tuple[Hook, ...] = ()
@@ -87,6 +87,12 @@ class Trial:
     def states(self) -> tuple[State, ...]:
         """States of its work that were graded while it went on; empty without checkpoints."""
         return graded_states(self.events)
+
+    @cached_property
+    def follows_states(self) -> bool:
+        """Whether the states of its work are known: some were graded, or it changed nothing, and so has none, at a task
+        of which states are graded. Not so where states were copied and none of them has a verdict."""
+        return bool(self.states) or (self.had_checkpoints and not copied_states(self.events))
 
     @cached_property
     def strikes(self) -> tuple[Strike, ...]:

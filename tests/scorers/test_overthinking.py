@@ -100,8 +100,8 @@ def test_a_failure_spends_and_is_worth_nothing(overthinker, values):
     assert "overspend" not in found
 
 
-def test_a_failure_did_not_stop_in_time_where_the_run_has_checkpoints_at_all(row, values):
-    """Without any in the run, a success has no stopping efficiency, so that a mean would be over failures only."""
+def test_a_failure_did_not_stop_in_time_where_its_task_has_checkpoints_at_all(row, values):
+    """Without any at its task, a success has no stopping efficiency, so that a mean would be over failures only."""
     failed = Trial(row=row(status="failed"), steps=(Think(step=0, output_tokens=10),))
     assert "stopping_efficiency" not in values("overthinking", failed)
     assert (

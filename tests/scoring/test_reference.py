@@ -188,14 +188,47 @@ def test_a_run_without_a_reference_is_measured_against_its_own_trials(finished, 
 @pytest.mark.parametrize(
     ("detail", "value"), [({"of_step": 0, "passed": True}, 0), ({"stage": "unit"}, None)]
 )
-def test_a_failure_has_a_stopping_efficiency_where_the_run_has_checkpoints(
+def test_a_failure_has_a_stopping_efficiency_where_its_task_has_checkpoints(
     finished, solved, efficiency, rows, detail, value
 ):
     steps = (Think(step=0, output_tokens=9), Event(step=1, event="checkpoint", detail=json.dumps(detail)))
     run = finished((solved(9), steps), solved(9, 1, status="failed"))
     efficiency(run)
-    told = {row["trial_id"]: row["value"] for row in rows(run) if row["metric"] == "stopping_efficiency"}
-    assert told["k.a.1"] == value
+    assert _stopping(rows(run))["k.a.1"] == value
+
+
+def _stopping(rows):
+    return {row["trial_id"]: row["value"] for row in rows if row["metric"] == "stopping_efficiency"}
+
+
+def test_a_task_without_checkpoints_has_none_in_a_run_where_others_have_them(
+    finished, solved, efficiency, rows
+):
+    """As where one task is graded in the agent's own sandbox: its successes have none, so its failures have none."""
+    state = Event(step=1, event="checkpoint", detail=json.dumps({"of_step": 0, "passed": True}))
+    run = finished(
+        (solved(9), (Think(step=0, output_tokens=9), state)),
+        solved(9, 1, status="failed"),
+        solved(9, task_id="shared"),
+        solved(9, 1, task_id="shared", status="failed"),
+    )
+    efficiency(run)
+    told = {name: value for name, value in _stopping(rows(run)).items() if value is not None}
+    assert told == {"k.a.0": 1, "k.a.1": 0}
+
+
+@pytest.mark.parametrize("word", [{}, {"error": "it could not be copied: too big"}, {"passed": None}])
+def test_a_failure_whose_states_have_no_verdict_is_no_zero(finished, solved, efficiency, rows, word):
+    """A success of which no state has a verdict has no stopping efficiency, either."""
+
+    def trial(number, status, **told):
+        detail = json.dumps({"of_step": 0, "deliverables": None, **told})
+        steps = (Think(step=0, output_tokens=9), Event(step=1, event="checkpoint", detail=detail))
+        return solved(9, number, status=status), steps
+
+    run = finished(trial(0, "passed", passed=True), trial(1, "failed", **word), trial(2, "passed", **word))
+    efficiency(run)
+    assert {name: value for name, value in _stopping(rows(run)).items() if value is not None} == {"k.a.0": 1}
 
 
 def test_where_nobody_solved_a_task_it_is_excluded(finished, solved, efficiency):
