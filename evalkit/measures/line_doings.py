@@ -67,6 +67,6 @@ def _read(commands: Iterator[Ran]) -> Iterator[tuple[Ran, Doing]]:
 
 
 def _is_idle(own: Ran, doing: Doing) -> bool:
-    if doing.operation in {"test", "read"} or own.program in _SHELLS and own.value("-c") is not None:
+    if doing.operation in {"test", "read"} or (own.program in _SHELLS and own.value("-c") is not None):
         return True
     return own.program in _TELLING and own.target is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,16 +35,17 @@ class TaskReference:
 
     digest: str | None = None
     """Of the task; None where the record does not tell."""
-    cost: float
+    cost: float | None
+    """None where the task was solved, and nobody knows what any success cost."""
     calls: float | None = None
     """The median calls of the agent that sets it."""
     successes: int
-    """Of that agent."""
+    """Of that agent, with a known cost."""
     agents: int
     """How many solved the task."""
     provisional: bool
-    agent: str
-    """Which sets it."""
+    agent: str | None
+    """Which sets it; None where no cost is known."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def read_reference(path: Path) -> Reference:
 
 
 def merged(old: Reference, new: Reference) -> Reference:
-    """Of each task the lower of the two costs; never higher than in either.
+    """Of each task the lower of the two costs, never higher than in either; of an unknown and a known one the known.
 
     Raises NotComparable where they count in different units, or a task is not the same in both.
     """
@@ -176,7 +178,7 @@ def _lower(name: str, one: TaskReference, other: TaskReference) -> TaskReference
             f"the task {name} is another one in the two references",
             hint="Build the reference anew from runs of the present tasks, without --merge.",
         )
-    best = min(one, other, key=lambda own: (own.cost, own.provisional))
+    best = min(one, other, key=lambda own: (math.inf if own.cost is None else own.cost, own.provisional))
     return dataclasses.replace(best, digest=one.digest or other.digest, agents=max(one.agents, other.agents))
 
 
@@ -214,14 +216,14 @@ def _parsed(fields: Mapping[str, Any]) -> Reference:
 
 
 def _task(name: str, told: Mapping[str, Any]) -> TaskReference:
-    cost, calls, digest = told["cost"], told["calls"], told["digest"]
+    cost, calls, digest, agent = told["cost"], told["calls"], told["digest"], told["from"]
     fits = (
-        _is_amount(cost)
+        (cost is None or _is_amount(cost))
         and (calls is None or _is_amount(calls))
         and (digest is None or isinstance(digest, str))
         and all(type(told[count]) is int and told[count] >= 0 for count in ("successes", "agents"))
         and type(told["provisional"]) is bool
-        and isinstance(told["from"], str)
+        and (isinstance(agent, str) if cost is not None else agent is None)
     )
     if not fits:
         raise ValueError(f"what it says of {name} is no reference cost")
@@ -232,7 +234,7 @@ def _task(name: str, told: Mapping[str, Any]) -> TaskReference:
         successes=told["successes"],
         agents=told["agents"],
         provisional=told["provisional"],
-        agent=told["from"],
+        agent=agent,
     )
 
 

@@ -76,6 +76,21 @@ def test_scores_of_different_references_are_not_compared(command, run):
     assert "token_efficiency" in pair["metrics_of_other_references"]
 
 
+def test_unknown_costs_are_told_and_score_nothing(command, run):
+    blind, dear = run("blind", None), run("dear", 400)
+    said = command("reference", "build", blind, "--out", "ref.json")
+    assert said.code == 0, said.err
+    assert "made/t001  unknown: nobody counted what it cost (1 solved it)" in said.out
+    assert "No task has a reference cost" in said.out
+    told = json.loads(command("reference", "show", "ref.json", "--json").out)
+    assert (told["tasks"]["made/t000"]["cost"], told["excluded"]) == (None, [])
+    scored = command("score", dear, "--scorer", "overthinking", "--reference", "ref.json", "--json")
+    assert scored.code == 0, scored.err
+    assert json.loads(command("show", dear, "--json").out)
+    (agent,) = json.loads(command("show", dear, "--json").out)["agents"]
+    assert agent["metrics"].get("token_efficiency", {}).get("value") is None
+
+
 @pytest.mark.parametrize("words", [("--basis", "steps"), ("--merge", "nothing.json")])
 def test_what_cannot_be_built_is_refused(command, run, words):
     said = command("reference", "build", run("one", 100), "--out", "ref.json", *words)

@@ -231,6 +231,55 @@ def test_a_failure_whose_states_have_no_verdict_is_no_zero(finished, solved, eff
     assert {name: value for name, value in _stopping(rows(run)).items() if value is not None} == {"k.a.0": 1}
 
 
+@pytest.mark.parametrize("basis", ["output_tokens", "reasoning_tokens", "cost_usd", "agent_s"])
+def test_costs_that_nobody_knows_are_null_and_never_zero(finished, solved, efficiency, tmp_path, basis):
+    """Solved with unknown costs: neither free, nor unsolved, so that the next success is no reference for itself."""
+    blind = {"output_tokens": None, "agent": "b"}
+    old = build_reference([load(finished((solved(0, **blind), ()), name="blind"))], basis=basis)
+    own = old.tasks["s/k"]
+    assert (own.cost, own.calls, own.successes, own.agents, own.agent) == (None, None, 0, 1, None)
+    assert (own.provisional, old.excluded) == (True, ())
+    write_reference(tmp_path / "old.json", old)
+    read = read_reference(tmp_path / "old.json")
+    assert (dict(read.tasks), read.digest) == (dict(old.tasks), old.digest)
+    run = finished(solved(200), solved(200, 1, status="failed"))
+    keep_reference(run, read)
+    assert {value for value, _, _ in efficiency(run).values()} == {None}
+
+
+def test_of_a_known_and_an_unknown_cost_merging_takes_the_known_one(finished, solved):
+    old = build_reference([load(finished((solved(0, output_tokens=None, agent="b"), ()), name="old"))])
+    new = build_reference([load(finished(solved(300), name="new"))])
+    none = build_reference([load(finished(solved(9, status="failed"), name="none"))])
+    for both in (merged(old, new), merged(new, old)):
+        assert (both.tasks["s/k"].cost, both.tasks["s/k"].agent) == (300, "a")
+    for both in (merged(old, none), merged(none, old)):
+        assert (both.tasks["s/k"].cost, both.excluded) == (None, ())
+
+
+def test_unknown_costs_of_some_trials_leave_the_known_ones_what_they_are(finished, solved):
+    trials = [solved(tokens, n) for n, tokens in enumerate((100, 300, 200))]
+    blind = [(solved(0, n, output_tokens=None), ()) for n in (3, 4, 5)]
+    other = [(solved(0, n, output_tokens=None, agent="b"), ()) for n in (0, 1)]
+    own = build_reference([load(finished(*trials, *blind, *other))]).tasks["s/k"]
+    assert (own.cost, own.successes, own.agents, own.provisional) == (200, 3, 2, True)
+
+
+def test_calls_that_nobody_recorded_are_unknown(finished, solved):
+    run = finished((solved(100, tool_calls=None), ()))
+    assert build_reference([load(run)]).tasks["s/k"].calls is None
+
+
+@pytest.mark.parametrize(("successes", "provisional"), [(4, True), (5, False)])
+def test_a_reference_is_provisional_below_five_successes(
+    finished, solved, efficiency, successes, provisional
+):
+    run = finished(*(solved(100, n) for n in range(successes)))
+    assert build_reference([load(run)]).tasks["s/k"].provisional == provisional
+    labels = {label for _, label, _ in efficiency(run).values()}
+    assert labels == {"provisional, own cohort" if provisional else "own cohort"}
+
+
 def test_where_nobody_solved_a_task_it_is_excluded(finished, solved, efficiency):
     assert efficiency(finished(solved(100, status="failed")))["k.a.0"][0] is None
 
