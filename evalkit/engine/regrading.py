@@ -63,6 +63,8 @@ class Regrading:
 
     path: Path
     trials: list[Regraded] = field(default_factory=list[Regraded])
+    settled: int = 0
+    """Trials of which each stored state has a verdict of the present graders already, where states were asked for."""
     left: int = 0
     """Trials that were not come to, because of an interrupt."""
     interrupted: bool = False
@@ -78,8 +80,9 @@ def regrade(
 ) -> Regrading:
     """Grade these trials of a run again, all where none is named; `heard` is told how many of how many are done.
 
-    With `checkpoints` those whose states were copied while they ran, and these states too, where they have no verdict
-    of the graders as they are now. Without, verdicts on states are kept unless the graders are others now.
+    With `checkpoints` those with states, copied while they ran, that have no verdict of the graders as they are now,
+    and these states too: once more asked, it does nothing more, and an attempt that would say the same is not written.
+    Without, verdicts on states are kept unless the graders are others now.
 
     In the kind of sandbox that the run used, or in `sandbox`. A run whose owner is dead is recovered first. Raises
     UsageError while another process writes the run, for a trial that is not there, and where no sandbox can be
@@ -151,9 +154,12 @@ class _Work:
             except (NotComparable, UsageError) as error:
                 self._result.trials.append(Regraded(row, reason=error.message))
             else:
-                self.waiting[row.trial_id] = found
+                if self._checkpoints and _is_settled(found, steps):
+                    self._result.settled += 1
+                else:
+                    self.waiting[row.trial_id] = found
         self._total = len(self.waiting)
-        if self._checkpoints and not self.waiting and not self._result.trials:
+        if self._checkpoints and not (self.waiting or self._result.trials or self._result.settled):
             raise UsageError(
                 "no states of agents' work are stored in this run",
                 where=str(self._writer.path),
@@ -186,6 +192,10 @@ class _Work:
                 self._note(one, Regraded(one.trial, reason=str(error), tests_differ=one.tests_differ))
                 return
         trial = _attempt(one, self._run.manifest.run_id, verdict, watch.seconds)
+        if self._checkpoints and tuple(steps) == tuple(recorded) and _said(trial) == _said(one.trial):
+            told = next((state.error for state in states_of(steps) if state.passed is None), None)
+            self._note(one, Regraded(one.trial, reason=f"a state of its work has no verdict again: {told}"))
+            return
         effects = self._run.effects_of(one.trial.trial_id)
         self._writer.commit(trial, steps, [replace(effect, trial_id=trial.trial_id) for effect in effects])
         self._note(one, Regraded(one.trial, trial, tests_differ=one.tests_differ, states=states))
@@ -237,6 +247,12 @@ class _Work:
             return open_sandbox(self._kind, extended, run_id=run_id, trial_id=trial_id, runtime=self._runtime)
 
         return open_grader
+
+
+def _is_settled(one: Regradable, steps: Sequence[Step]) -> bool:
+    """Whether nothing is left to be said of its states."""
+    told = all(state.passed is not None for state in states_of(steps))
+    return told and one.trial.status != "unscored" and tests_digest(one.task) == one.trial.grader_digest
 
 
 def _attempt(one: Regradable, run_id: str, verdict: Verdict, seconds: float) -> Trial:

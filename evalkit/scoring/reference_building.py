@@ -39,7 +39,8 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
 
     Without a basis: generated tokens, but US dollars where agents of several models have a price, as their tokens do
     not mean the same. Confirmed tampering is no success. A task that nobody solved is excluded; one of which no success
-    has a known cost has none, which is not 0. Raises NotComparable where a task is another one in some of the trials; a run's own reference leaves it out.
+    has a known cost has none, which is not 0.
+    Raises NotComparable where a task is another one in some of the trials; a run's own reference leaves it out.
     """
     tried: dict[str, _Tried] = {}
     models: set[str] = set()
