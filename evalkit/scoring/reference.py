@@ -12,11 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from evalkit.errors import ConfigError, NotComparable
+from evalkit.errors import ConfigError, NotComparable, UsageError
 from evalkit.measures.spending import Basis
 from evalkit.scoring.frozen import Frozen
 from evalkit.scoring.trial_reference import TrialReference
-from evalkit.trajectory.atomic import replacing, writing
+from evalkit.trajectory.atomic import replacing
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.folder import open_file
 from evalkit.trajectory.trial import Trial as TrialRow
@@ -114,10 +114,16 @@ def reference_text(reference: Reference) -> str:
 
 def write_reference(path: Path, reference: Reference) -> None:
     """Put it in place whole. Raises UsageError where the disk does not take it."""
-    with writing(path.parent, verb="reference build"):
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
             Path(temporary).write_text(reference_text(reference), "utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"the reference cannot be written: {error.strerror or error}",
+            where=str(path),
+            hint="Make room there, or choose another place; nothing was left half-written.",
+        ) from error
 
 
 def read_reference(path: Path) -> Reference:
@@ -140,7 +146,11 @@ def read_reference(path: Path) -> Reference:
                 f"a reference of version {fields.get('version')!r}, not {VERSION}", where=where, hint=_AGAIN
             )
         reference = _parsed(fields)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except KeyError as error:
+        raise ConfigError(
+            f"this is no reference: it says no {error.args[0]}", where=where, hint=_AGAIN
+        ) from None
+    except (ValueError, TypeError, RecursionError) as error:
         raise ConfigError(f"this is no reference: {error}", where=where, hint=_AGAIN) from None
     if fields.get("digest") != reference.digest:
         raise ConfigError(

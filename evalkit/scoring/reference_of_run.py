@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from evalkit.scoring.reference import FILE, Reference, read_reference, write_reference
@@ -22,6 +23,16 @@ def kept_reference(path: Path) -> Reference | None:
     """The one that was copied into the run's folder; None where none was."""
     file = path / FILE
     return read_reference(file) if file.is_symlink() or file.exists() else None
+
+
+def unmeasured(run: Run, reference: Reference) -> Mapping[str, str]:
+    """The run's tasks, as `suite/task`, that it has no place for, in order, and why."""
+    found: dict[str, str] = {}
+    for row in run.iter_rows():
+        name = f"{row.suite}/{row.task_id}"
+        if name not in found and reference.of(row) is None:
+            found[name] = "another version of it" if name in reference.tasks else "not there"
+    return dict(sorted(found.items()))
 
 
 def keep_reference(path: Path, reference: Reference) -> Reference | None:
