@@ -90,9 +90,16 @@ class Trial:
 
     @cached_property
     def follows_states(self) -> bool:
-        """Whether the states of its work are known: some were graded, or it changed nothing, and so has none, at a task
-        of which states are graded. Not so where states were copied and none of them has a verdict."""
-        return bool(self.states) or (self.had_checkpoints and not copied_states(self.events))
+        """Whether the states of its work are known: some were graded, or it passed through none."""
+        return bool(self.states) or self.changed_nothing
+
+    @cached_property
+    def changed_nothing(self) -> bool:
+        """Whether it has no state at all, at a task of which states are graded: it changed nothing. Not so where states
+        were copied and have no verdict; of an impossible twin nobody knows, as its states are never copied."""
+        if not self.had_checkpoints or self.row.variant == "twin":
+            return False
+        return not copied_states(self.events)
 
     @cached_property
     def strikes(self) -> tuple[Strike, ...]:
