@@ -155,3 +155,11 @@ def test_a_reference_that_is_not_there_or_cannot_be_written_says_so(command, run
     assert (said.code, "there is no such file" in said.err) == (2, True)
     said = command("reference", "build", run("one", 100), "--out", "/proc/none/ref.json", columns=200)
     assert (said.code, "/proc/none/ref.json: the reference cannot be written" in said.err) == (2, True)
+
+
+def test_tasks_that_nobody_solved_are_counted_and_named(command, made_run, folder):
+    made_run(folder / "one", lambda task, epoch: {"status": "failed"} if task else {}, tasks=3, scorers=())
+    assert (
+        "Excluded, as nobody solved them (2): made/t001, made/t002"
+        in command("reference", "show", "one", columns=120).out
+    )
