@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -57,6 +57,8 @@ class Reference:
     """By `suite/task`."""
     excluded: tuple[str, ...] = ()
     """Tasks that were tried, and that nobody solved."""
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Digests of these, as far as the record tells them."""
     models: tuple[str, ...] = ()
     """Of all agents of the cohort."""
     is_own: bool = False
@@ -77,7 +79,7 @@ class Reference:
         own = self.tasks.get(name)
         if own is None and name not in self._excluded:
             return None
-        if own is not None and own.digest and row.task_digest and own.digest != row.task_digest:
+        if _is_other(self.digest_of(name), row.task_digest):
             return None
         return TrialReference(
             basis=self.basis,
@@ -94,6 +96,11 @@ class Reference:
         own = self.tasks.get(f"{row.suite}/{row.task_id}")
         return None if own is None or self.of(row) is None else own.calls
 
+    def digest_of(self, name: str) -> str | None:
+        """Of a task, as far as it is known."""
+        own = self.tasks.get(name)
+        return self.versions.get(name) if own is None else own.digest
+
     @cached_property
     def _excluded(self) -> frozenset[str]:
         return frozenset(self.excluded)
@@ -105,10 +112,11 @@ def reference_text(reference: Reference) -> str:
     tasks = cast("dict[str, object]", content["tasks"])
     lines = [f"{canonical_json(name)}:{canonical_json(own)}" for name, own in tasks.items()]
     body = "{" + ("\n" + ",\n".join(lines) + "\n" if lines else "") + "}"
+    versions = f',\n"versions":{canonical_json(content["versions"])}' if reference.versions else ""
     return (
         f'{{"version":{VERSION},"basis":{canonical_json(reference.basis)},\n"digest":"{reference.digest}",\n'
         f'"models":{canonical_json(list(reference.models))},\n"tasks":{body},\n'
-        f'"excluded":{canonical_json(content["excluded"])}}}\n'
+        f'"excluded":{canonical_json(content["excluded"])}{versions}}}\n'
     )
 
 
@@ -170,24 +178,32 @@ def merged(old: Reference, new: Reference) -> Reference:
             hint=f"Build it with --basis {old.basis}.",
         )
     tasks = dict(old.tasks)
+    for name in (*old.tasks, *old.excluded):
+        if _is_other(old.digest_of(name), new.digest_of(name)):
+            raise NotComparable(
+                f"the task {name} is another one in the two references",
+                hint="Build the reference anew from runs of the present tasks, without --merge.",
+            )
     for name, own in new.tasks.items():
         before = tasks.get(name)
-        tasks[name] = own if before is None else _lower(name, before, own)
+        tasks[name] = own if before is None else _lower(before, own)
+    versions = {**new.versions, **old.versions}
     excluded = (set(old.excluded) | set(new.excluded)) - set(tasks)
     return Reference(
         basis=old.basis,
         tasks=_by_name(tasks),
         excluded=tuple(sorted(excluded)),
+        versions={name: digest for name, digest in versions.items() if name in excluded},
         models=tuple(sorted({*old.models, *new.models})),
     )
 
 
-def _lower(name: str, one: TaskReference, other: TaskReference) -> TaskReference:
-    if one.digest and other.digest and one.digest != other.digest:
-        raise NotComparable(
-            f"the task {name} is another one in the two references",
-            hint="Build the reference anew from runs of the present tasks, without --merge.",
-        )
+def _is_other(one: str | None, other: str | None) -> bool:
+    """Whether two versions of a task are known to be different ones."""
+    return bool(one and other and one != other)
+
+
+def _lower(one: TaskReference, other: TaskReference) -> TaskReference:
     best = min(one, other, key=lambda own: (math.inf if own.cost is None else own.cost, own.provisional))
     return dataclasses.replace(best, digest=one.digest or other.digest, agents=max(one.agents, other.agents))
 
@@ -203,6 +219,7 @@ def _content(reference: Reference) -> dict[str, object]:
         "models": list(reference.models),
         "tasks": {name: _told(own) for name, own in _by_name(reference.tasks).items()},
         "excluded": sorted(reference.excluded),
+        **({"versions": dict(sorted(reference.versions.items()))} if reference.versions else {}),
     }
 
 
@@ -216,11 +233,13 @@ def _parsed(fields: Mapping[str, Any]) -> Reference:
     basis = fields["basis"]
     if basis not in get_args(Basis):
         raise ValueError(f"basis is one of {', '.join(get_args(Basis))}, not {basis!r}")
+    versions = _object(fields.get("versions", {}))
     tasks = {name: _task(name, _object(own)) for name, own in _object(fields["tasks"]).items()}
     return Reference(
         basis=basis,
         tasks=_by_name(tasks),
         excluded=_texts(fields["excluded"]),
+        versions=Frozen(dict(zip(versions, _texts(list(versions.values())), strict=True))),
         models=_texts(fields.get("models", [])),
     )
 

@@ -68,6 +68,9 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
         basis=chosen,
         tasks={name: own for name, own in tasks.items() if own is not None},
         excluded=tuple(name for name, own in tasks.items() if own is None),
+        versions={
+            name: digest for name, own in tasks.items() if own is None and (digest := tried[name].digest)
+        },
         models=tuple(sorted(models)),
         is_own=is_own,
     )

@@ -124,6 +124,24 @@ def test_a_changed_task_is_not_measured_against_the_old_one(finished, solved):
     assert built.of(solved(100, task_id="other")) is None
 
 
+def test_another_version_of_a_task_that_nobody_solved_is_another_task(finished, solved, tmp_path):
+    """Else whoever solves the new version, which may be easy, would be the first to solve the old one."""
+    old = build_reference([load(finished(solved(9, status="failed", task_digest="x"), name="old"))])
+    assert old.of(solved(100, task_digest="x")).is_unsolved
+    assert old.of(solved(100)).is_unsolved
+    assert old.of(solved(100, task_digest="y")) is None
+    write_reference(tmp_path / "old.json", old)
+    read = read_reference(tmp_path / "old.json")
+    assert (read.digest, dict(read.versions)) == (old.digest, {"s/k": "x"})
+    same = build_reference([load(finished(solved(100, task_digest="x"), name="same"))])
+    assert (merged(old, same).tasks["s/k"].cost, dict(merged(old, same).versions)) == (100, {})
+    for new in (solved(100, task_digest="y"), solved(9, status="failed", task_digest="y")):
+        other = build_reference([load(finished(new, name=f"new-{new.status}"))])
+        for pair in ((old, other), (other, old)):
+            with pytest.raises(NotComparable, match="s/k is another one"):
+                merged(*pair)
+
+
 def test_what_is_written_is_read_again(finished, solved, tmp_path):
     built = build_reference(
         [load(finished(solved(101), solved(100, 1), solved(9, task_id="x", status="failed")))]
