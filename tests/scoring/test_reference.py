@@ -298,6 +298,20 @@ def test_a_reference_is_provisional_below_five_successes(
     assert labels == {"provisional, own cohort" if provisional else "own cohort"}
 
 
+def test_an_unscored_trial_with_states_counts_nowhere(finished, solved, rows, tmp_path):
+    """Its states may pass; it has no verdict, so it sets no cost, and has no efficiency and no progress."""
+    told = {"of_step": 0, "passed": True, "checks": {"one": True}}
+    steps = (Think(step=0, output_tokens=5), Event(step=1, event="checkpoint", detail=json.dumps(told)))
+    run = finished(
+        solved(100), (solved(5, 1, status="unscored", error_origin="grader", stop_reason="submitted"), steps)
+    )
+    assert build_reference([load(run)]).tasks["s/k"].cost == 100
+    scorers = find_scorers(find_project(tmp_path), ["overthinking", "progressing"])
+    assert not score_run(run, scorers).failed
+    values = {row["value"] for row in rows(run) if row["trial_id"] == "k.a.1" and row["metric"] != "starved"}
+    assert values == {None}
+
+
 def test_where_nobody_solved_a_task_it_is_excluded(finished, solved, efficiency):
     assert efficiency(finished(solved(100, status="failed")))["k.a.0"][0] is None
 
