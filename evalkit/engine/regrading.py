@@ -7,6 +7,7 @@ is committed whole or not at all. A trial whose grader gives no verdict now keep
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -137,7 +138,7 @@ class _Work:
     def choose(self, trials: Sequence[str]) -> None:
         """Find out which can be graded again, and note why others cannot.
 
-        Raises UsageError where checkpoints are to be graded and there are none.
+        Raises UsageError where the run has no trials, and where checkpoints are to be graded and there are none.
         """
         named = dict.fromkeys(self._run.trial(one)[0].trial_id for one in trials)
         for row, steps in self._run.iter_trials():
@@ -148,23 +149,36 @@ class _Work:
                     self._result.trials.append(Regraded(row, reason="no states of its work are stored"))
                 continue
             try:
+                if self._checkpoints and self._is_settled(row, steps):
+                    self._result.settled += 1
+                    continue
                 found = regradable(row, steps, self._suites, self._writer.artifacts)
                 if self._kind == "local":
                     refuse_without_docker(found.task)
             except (NotComparable, UsageError) as error:
                 self._result.trials.append(Regraded(row, reason=error.message))
             else:
-                if self._checkpoints and _is_settled(found, steps):
-                    self._result.settled += 1
-                else:
-                    self.waiting[row.trial_id] = found
+                self.waiting[row.trial_id] = found
         self._total = len(self.waiting)
+        if not self._run.trials.count_rows():
+            raise UsageError(
+                "the run has no trials that could be graded again",
+                where=str(self._writer.path),
+                hint=f"It was cut short: evalkit resume {shlex.quote(str(self._writer.path))}",
+            )
         if self._checkpoints and not (self.waiting or self._result.trials or self._result.settled):
             raise UsageError(
                 "no states of agents' work are stored in this run",
                 where=str(self._writer.path),
                 hint="Runs store them with: evalkit run SUITE --checkpoints",
             )
+
+    def _is_settled(self, row: Trial, steps: Sequence[Step]) -> bool:
+        """Whether each of its states has a verdict of the graders as they are now."""
+        if row.status == "unscored" or any(state.passed is None for state in states_of(steps)):
+            return False
+        _, task = self._suites.task_of(row)
+        return tests_digest(task) == row.grader_digest
 
     def check(self) -> None:
         """See that the sandbox has what the graders need."""
@@ -247,12 +261,6 @@ class _Work:
             return open_sandbox(self._kind, extended, run_id=run_id, trial_id=trial_id, runtime=self._runtime)
 
         return open_grader
-
-
-def _is_settled(one: Regradable, steps: Sequence[Step]) -> bool:
-    """Whether nothing is left to be said of its states."""
-    told = all(state.passed is not None for state in states_of(steps))
-    return told and one.trial.status != "unscored" and tests_digest(one.task) == one.trial.grader_digest
 
 
 def _attempt(one: Regradable, run_id: str, verdict: Verdict, seconds: float) -> Trial:

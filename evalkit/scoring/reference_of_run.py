@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from evalkit.errors import ConfigError
 from evalkit.scoring.reference import FILE, Reference, read_reference, write_reference
 from evalkit.scoring.reference_building import build_reference
 from evalkit.trajectory.reader import Run
@@ -20,9 +22,18 @@ def reference_of_run(run: Run, path: Path) -> Reference:
 
 
 def kept_reference(path: Path) -> Reference | None:
-    """The one that was copied into the run's folder; None where none was."""
+    """The one that was copied into the run's folder; None where none was. Raises ConfigError where it is damaged."""
     file = path / FILE
-    return read_reference(file) if file.is_symlink() or file.exists() else None
+    if not (file.is_symlink() or file.exists()):
+        return None
+    try:
+        return read_reference(file)
+    except ConfigError as error:
+        raise ConfigError(
+            error.message,
+            where=error.where,
+            hint=f"Give the run one again: evalkit score {shlex.quote(str(path))} --reference FILE",
+        ) from error
 
 
 def unmeasured(run: Run, reference: Reference) -> Mapping[str, str]:
@@ -37,9 +48,12 @@ def unmeasured(run: Run, reference: Reference) -> Mapping[str, str]:
 
 def keep_reference(path: Path, reference: Reference) -> Reference | None:
     """Copy it into the run's folder, so that it is scored against it from now on. Returns the other one that it
-    replaces, if it does.
+    replaces, if it does; a damaged one is replaced, too.
     """
-    before = kept_reference(path)
+    try:
+        before = kept_reference(path)
+    except ConfigError:
+        before = None
     if before is not None and before.digest == reference.digest:
         return None
     write_reference(path / FILE, reference)

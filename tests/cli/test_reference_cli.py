@@ -150,6 +150,17 @@ def test_damaged_references_are_told_with_their_place(command, run, folder, text
     assert not (folder / "one" / "reference.json").exists()
 
 
+def test_a_damaged_reference_of_a_run_says_how_to_put_it_right(command, run, folder):
+    name = run("one", 100)
+    assert command("reference", "build", name, "--out", "ref.json").code == 0
+    (folder / name / "reference.json").write_text("{bad")
+    said = command("score", name, columns=200)
+    assert said.code == 2
+    assert f"Give the run one again: evalkit score {folder / name} --reference FILE" in said.err
+    assert command("score", name, "--reference", "ref.json").code == 0
+    assert (folder / name / "reference.json").read_text() == (folder / "ref.json").read_text()
+
+
 def test_a_reference_that_is_not_there_or_cannot_be_written_says_so(command, run):
     said = command("reference", "show", "ref.json")
     assert (said.code, "there is no such file" in said.err) == (2, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -102,6 +103,24 @@ def test_killed_it_goes_on_where_it_was(make_suite, run_suite):
     assert result.settled + len(result.trials) == 4
     assert attempts(run) == sorted((task, attempt) for task in tasks for attempt in (1, 2))
     assert [verdicts(run, row) for row in run.rows()] == [[False, True]] * 4
+
+
+def test_where_nothing_is_left_to_be_graded_nothing_has_to_be_kept(make_suite, run_suite):
+    run = run_suite(make_suite(one={"solution/solve.sh": SOLVE}), checkpoints=True)
+    shutil.rmtree(Path(run.path) / "artifacts")
+    result, _ = again(run)
+    assert (result.settled, result.trials) == (1, [])
+
+
+def test_a_run_without_trials_is_refused(make_suite, run_suite):
+    run = run_suite(make_suite(one={"solution/solve.sh": SOLVE}))
+    for table in ("trials", "steps", "effects"):
+        for part in (Path(run.path) / table).iterdir():
+            part.unlink()
+    for checkpoints in (True, False):
+        with pytest.raises(UsageError, match="no trials") as refused:
+            regrade(Path(run.path), heard=lambda done, total: None, checkpoints=checkpoints)
+        assert "evalkit resume" in str(refused.value.hint)
 
 
 def test_a_run_whose_trials_changed_nothing_has_no_states(make_suite, run_suite):
