@@ -56,6 +56,7 @@ def _of_pass(name: str, parts: str, unit: str) -> Metric:
 class Overthinking(Scorer):
     """Cost against what the task is known to need, and where the rest went."""
 
+    version = "2"
     metrics = (
         _against(
             name="token_efficiency", meaning="s L / max(C, L): success weighted by cost against the reference"
@@ -143,7 +144,7 @@ def _spending(own: Spent) -> Iterator[Score]:
     if tokens and thinking is not None:
         told = f"{thinking:g} of {tokens:g} tokens are thinking"
         yield Score("thinking_share", min(1.0, thinking / tokens), told)
-    if tokens is not None if own.earned else own.trial.states or own.trial.had_checkpoints:
+    if tokens is not None if own.earned else own.trial.follows_states:
         value = stopping_efficiency(until, tokens or 0.0, passed=own.earned)
         known = "unknown" if until is None else f"{until:g}"
         told = f"{known} of {tokens or 0:g} tokens until it would first have passed"

@@ -33,6 +33,7 @@ _text = partial(Metric, better="neither", low=0, null_when=HIDDEN)
 class Pondering(Scorer):
     """The reasoning-action dilemma, what thinking leads to and reads like, and whether it keeps to its budget."""
 
+    version = "2"
     metrics = (
         _share(
             name="analysis_paralysis",

@@ -18,6 +18,7 @@ _share = partial(Metric, unit="share", low=0, high=1, null_when=NO_STATES)
 class Progressing(Scorer):
     """Progress while acting: by graded checkpoints where there are any, else by the states of the workspace."""
 
+    version = "2"
     metrics = (
         _share(
             name="progress_auc",
@@ -56,11 +57,13 @@ class Progressing(Scorer):
         yield _revisits(trial)
         at_end, states = trial.row.checks, trial.states
         taken = tuple(state.step for state in states)
-        lost = achieved_then_lost(states, passed=trial.passed is True, at_end=at_end)
+        still = trial.changed_nothing
+        lost = achieved_then_lost(states, passed=trial.passed is True, at_end=at_end, unchanged=still)
         if lost is not None and trial.passed is not None:
             told = f"achieved at {len(lost)} of {len(states)} checkpoints and not at the end"
             yield Score("achieved_then_lost", float(bool(lost)), told if lost else "nothing was lost", lost)
-        found = progress(trial.steps, states, at_start=trial.task.passes_at_start, at_end=at_end)
+        start = trial.task.passes_at_start
+        found = progress(trial.steps, states, at_start=start, at_end=at_end, unchanged=still)
         if found is not None:
             told = "share of checks: " + ", ".join(
                 f"{p:.2f} at {share:.0%}" for share, p in found.points[:12]

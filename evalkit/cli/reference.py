@@ -50,6 +50,12 @@ def build(
     asked = _basis(basis)
     old = read_reference(merge.resolve()) if merge is not None else None
     made = build_reference([open_run(run) for run in runs], basis=asked or (old.basis if old else None))
+    if not made.tasks and not made.excluded:
+        raise UsageError(
+            "no scored trial without faults is in there, of which a reference could be made",
+            where=", ".join(runs),
+            hint="Run the suite first: evalkit run SUITE --model MODEL; evalkit show RUN tells what has no verdict.",
+        )
     if old is not None:
         made = merged(old, made)
     if (out.exists() or out.is_symlink()) and read_reference(out.resolve()).digest != made.digest:
@@ -73,6 +79,7 @@ def show(
     """Show reference costs: of a file, or those that a run's scores rest on."""
     from evalkit.cli.opening import open_run
     from evalkit.cli.reference_table import print_reference
+    from evalkit.errors import UsageError
     from evalkit.scoring.reference import read_reference
     from evalkit.scoring.reference_of_run import reference_of_run
     from evalkit.trajectory.locate import local_run
@@ -80,6 +87,10 @@ def show(
     path = Path(name)
     if path.is_file():
         print_reference(read_reference(path.resolve()), json=json)
+    elif path.suffix == ".json" and not path.exists():
+        raise UsageError(
+            "there is no such file", where=name, hint="Build it: evalkit reference build RUN --out FILE"
+        )
     else:
         folder = local_run(name)
         print_reference(reference_of_run(open_run(name), folder), json=json)

@@ -23,7 +23,7 @@ def print_reference(reference: Reference, *, json: bool) -> None:
         say_unbroken(f"{INDENT}{name}  {_told(own)}")
     if reference.excluded:
         say(f"Excluded, as nobody solved them ({len(reference.excluded)}): {', '.join(reference.excluded)}")
-    if not reference.tasks:
+    if not any(own.cost is not None for own in reference.tasks.values()):
         say("No task has a reference cost: no clean trial passed whose cost is known.")
 
 
@@ -47,6 +47,8 @@ def _fields(own: TaskReference) -> dict[str, Any]:
 
 
 def _told(own: TaskReference) -> str:
+    if own.cost is None:
+        return f"unknown: nobody counted what it cost ({own.agents} solved it)"
     calls = "" if own.calls is None else f", {own.calls:g} calls"
     firm = ", provisional" if own.provisional else ""
     return (

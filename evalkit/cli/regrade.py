@@ -47,9 +47,9 @@ def regrade(
     else:
         print_regraded(result)
     if result.interrupted:
-        typer.echo(
-            f"evalkit: interrupted; grade the rest with: evalkit regrade {quoted(str(folder))}", err=True
-        )
+        asked = [quoted(one) for one in (str(folder), *(trials or ()))]
+        asked += [f"--sandbox {sandbox}"] * (sandbox is not None) + ["--checkpoints"] * checkpoints
+        typer.echo(f"evalkit: interrupted; grade the rest with: evalkit regrade {' '.join(asked)}", err=True)
         raise typer.Exit(CODE)
     refuse_left(result)
     if scored is not None:

@@ -24,6 +24,13 @@ def print_regraded(result: Regrading) -> None:
     for one in changed:
         _say_changed(one)
     same = len(done) - len(changed)
+    if result.settled:
+        trials = "1 trial has" if result.settled == 1 else f"{result.settled} trials have"
+        say(
+            f"{trials} a verdict on each stored state already, by the graders of now: nothing to be graded there."
+        )
+    if result.settled and not result.trials and not result.left:
+        return
     say(
         f"{len(done)} of {len(result.trials) + result.left} trials were graded again: {len(changed)} otherwise than "
         f"before, {same} as before."
@@ -59,6 +66,7 @@ def regraded_as_json(result: Regrading) -> dict[str, object]:
             {"trial": one.before.trial_id, "reason": one.reason} for one in result.trials if one.after is None
         ],
         "states": sum(one.states for one in done),
+        "settled": result.settled,
         "left": result.left,
         "interrupted": result.interrupted,
     }

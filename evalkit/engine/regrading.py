@@ -7,6 +7,7 @@ is committed whole or not at all. A trial whose grader gives no verdict now keep
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -63,6 +64,8 @@ class Regrading:
 
     path: Path
     trials: list[Regraded] = field(default_factory=list[Regraded])
+    settled: int = 0
+    """Trials of which each stored state has a verdict of the present graders already, where states were asked for."""
     left: int = 0
     """Trials that were not come to, because of an interrupt."""
     interrupted: bool = False
@@ -78,8 +81,9 @@ def regrade(
 ) -> Regrading:
     """Grade these trials of a run again, all where none is named; `heard` is told how many of how many are done.
 
-    With `checkpoints` those whose states were copied while they ran, and these states too, where they have no verdict
-    of the graders as they are now. Without, verdicts on states are kept unless the graders are others now.
+    With `checkpoints` those with states, copied while they ran, that have no verdict of the graders as they are now,
+    and these states too: once more asked, it does nothing more, and an attempt that would say the same is not written.
+    Without, verdicts on states are kept unless the graders are others now.
 
     In the kind of sandbox that the run used, or in `sandbox`. A run whose owner is dead is recovered first. Raises
     UsageError while another process writes the run, for a trial that is not there, and where no sandbox can be
@@ -134,7 +138,7 @@ class _Work:
     def choose(self, trials: Sequence[str]) -> None:
         """Find out which can be graded again, and note why others cannot.
 
-        Raises UsageError where checkpoints are to be graded and there are none.
+        Raises UsageError where the run has no trials, and where checkpoints are to be graded and there are none.
         """
         named = dict.fromkeys(self._run.trial(one)[0].trial_id for one in trials)
         for row, steps in self._run.iter_trials():
@@ -145,6 +149,9 @@ class _Work:
                     self._result.trials.append(Regraded(row, reason="no states of its work are stored"))
                 continue
             try:
+                if self._checkpoints and self._is_settled(row, steps):
+                    self._result.settled += 1
+                    continue
                 found = regradable(row, steps, self._suites, self._writer.artifacts)
                 if self._kind == "local":
                     refuse_without_docker(found.task)
@@ -153,12 +160,25 @@ class _Work:
             else:
                 self.waiting[row.trial_id] = found
         self._total = len(self.waiting)
-        if self._checkpoints and not self.waiting and not self._result.trials:
+        if not self._run.trials.count_rows():
+            raise UsageError(
+                "the run has no trials that could be graded again",
+                where=str(self._writer.path),
+                hint=f"It was cut short: evalkit resume {shlex.quote(str(self._writer.path))}",
+            )
+        if self._checkpoints and not (self.waiting or self._result.trials or self._result.settled):
             raise UsageError(
                 "no states of agents' work are stored in this run",
                 where=str(self._writer.path),
                 hint="Runs store them with: evalkit run SUITE --checkpoints",
             )
+
+    def _is_settled(self, row: Trial, steps: Sequence[Step]) -> bool:
+        """Whether each of its states has a verdict of the graders as they are now."""
+        if row.status == "unscored" or any(state.passed is None for state in states_of(steps)):
+            return False
+        _, task = self._suites.task_of(row)
+        return tests_digest(task) == row.grader_digest
 
     def check(self) -> None:
         """See that the sandbox has what the graders need."""
@@ -186,6 +206,10 @@ class _Work:
                 self._note(one, Regraded(one.trial, reason=str(error), tests_differ=one.tests_differ))
                 return
         trial = _attempt(one, self._run.manifest.run_id, verdict, watch.seconds)
+        if self._checkpoints and tuple(steps) == tuple(recorded) and _said(trial) == _said(one.trial):
+            told = next((state.error for state in states_of(steps) if state.passed is None), None)
+            self._note(one, Regraded(one.trial, reason=f"a state of its work has no verdict again: {told}"))
+            return
         effects = self._run.effects_of(one.trial.trial_id)
         self._writer.commit(trial, steps, [replace(effect, trial_id=trial.trial_id) for effect in effects])
         self._note(one, Regraded(one.trial, trial, tests_differ=one.tests_differ, states=states))

@@ -35,7 +35,8 @@ class Action:
     word: str
     """What kind of call it is, without blanks: a tool's name, of a shell with the class of its operation."""
     intent: Intent
-    is_shell: bool
+    line: str | None
+    """The whole shell line that it runs; None for a call of another tool."""
     failure: FailureRule | None
     transient: bool
     """It failed in a way that passes by itself: a timeout, something unavailable, a rate limit."""
@@ -45,6 +46,10 @@ class Action:
     duration_s: float | None = None
     retry_after_s: float | None = None
     """How long its failure asked to wait; None where it asked nothing."""
+
+    @property
+    def is_shell(self) -> bool:
+        return self.line is not None
 
     @property
     def ended_at(self) -> datetime | None:
@@ -90,7 +95,7 @@ def _action(
         key=f"{act.tool} {act.arguments if act.arguments is not None else act.arguments_raw}",
         word=tool if line is None else f"{tool}:{intent.operation}",
         intent=intent,
-        is_shell=line is not None,
+        line=line,
         failure=failure,
         transient=act.error_kind in TRANSIENT,
         workspace_digest=act.workspace_digest,

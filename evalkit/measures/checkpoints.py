@@ -33,21 +33,36 @@ def graded_states(steps: Iterable[Step]) -> tuple[State, ...]:
     return tuple(by_step[step] for step in sorted(by_step))
 
 
+def copied_states(steps: Iterable[Step]) -> int:
+    """How many a trial has, with and without a verdict."""
+    return sum(
+        isinstance(step, Event) and step.event == "checkpoint" and _of_step(step) is not None
+        for step in steps
+    )
+
+
 def first_passed(states: Sequence[State]) -> int | None:
     """The call after which the grader passed for the first time; None where it never did."""
     return next((state.step for state in states if state.passed), None)
 
 
-def _state(event: Event) -> State | None:
+def _fields(event: Event) -> dict[str, Any]:
     try:
         told: object = json.loads(event.detail or "")
     except (ValueError, RecursionError):
-        return None
-    if not isinstance(told, dict):
-        return None
-    fields = cast("dict[str, Any]", told)
-    step, passed, reward = fields.get("of_step"), fields.get("passed"), fields.get("reward")
-    if type(step) is not int or not 0 <= step <= event.step or type(passed) is not bool:
+        return {}
+    return cast("dict[str, Any]", told) if isinstance(told, dict) else {}
+
+
+def _of_step(event: Event) -> int | None:
+    step = _fields(event).get("of_step")
+    return step if type(step) is int and 0 <= step <= event.step else None
+
+
+def _state(event: Event) -> State | None:
+    fields, step = _fields(event), _of_step(event)
+    passed, reward = fields.get("passed"), fields.get("reward")
+    if step is None or type(passed) is not bool:
         return None
     return State(step, passed, _number(reward), _checks(fields.get("checks")))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evalkit.measures.action import Action
+from evalkit.measures.line_doings import line_doings
 from evalkit.trajectory.effect import Effect
 from evalkit.trajectory.step import Act, Step, Think
 
@@ -61,7 +62,7 @@ def rogue_generations(
 
     Both by step. A failing test is no failure: it is what was looked for.
     """
-    failed = {action.step for action in actions if action.failure and action.intent.operation != "test"}
+    failed = {action.step for action in actions if action.failure and not _failed_in_test(action)}
     after: dict[int, int] = {}
     latest, is_after_failure = -1, False
     for step in steps:
@@ -83,8 +84,8 @@ def disengagement(
 ) -> tuple[Disengagement, tuple[int, ...]] | None:
     """Whether work was looked at between the last change and the end, with the steps that it rests on.
 
-    A verifying call comes after the last change, changes nothing, and either names something that was changed or is a
-    test; the last one decides. None where nothing was changed.
+    A verifying call comes after the last change, changes nothing, and either names something that was changed or runs
+    a test, in whichever of its commands; the last one decides. None where nothing was changed.
     """
     if not changed:
         return None
@@ -94,13 +95,28 @@ def disengagement(
     looked = [
         action
         for action in actions
-        if action.step > last
-        and (action.intent.operation == "test" or _names_one(texts.get(action.step, ""), names))
+        if action.step > last and (_tests(action) or _names_one(texts.get(action.step, ""), names))
     ]
     if not looked:
         return "unverified", (last,)
-    verdict: Disengagement = "verified" if looked[-1].failure is None else "verification failed"
-    return verdict, (last, looked[-1].step)
+    final = looked[-1]
+    printed = next((act.observation for act in acts if act.step == final.step), None)
+    failed = final.failure is not None or (
+        final.line is not None and line_doings(final.line).told_failing(printed or "")
+    )
+    return "verification failed" if failed else "verified", (last, final.step)
+
+
+def _tests(action: Action) -> bool:
+    if action.line is None:
+        return action.intent.operation == "test"
+    return line_doings(action.line).tests
+
+
+def _failed_in_test(action: Action) -> bool:
+    if action.line is None:
+        return action.intent.operation == "test"
+    return line_doings(action.line).ends_in_test
 
 
 def _changed_names(
@@ -108,13 +124,15 @@ def _changed_names(
 ) -> frozenset[str]:
     """Resources, and the last parts of paths."""
     resources = {
-        action.intent.resource
-        for action in actions
-        if action.step in changed and (not action.is_shell or action.intent.operation == "mutate")
+        resource for action in actions if action.step in changed for resource in _changed_resources(action)
     }
     resources |= {effect.resource for effect in effects if effect.step in changed}
     names = {name.rstrip("/").rpartition("/")[2] for name in resources}
     return frozenset(name for name in names if _LEAST_NAME <= len(name) <= 255)
+
+
+def _changed_resources(action: Action) -> tuple[str, ...]:
+    return (action.intent.resource,) if action.line is None else line_doings(action.line).changed
 
 
 def _names_one(text: str, names: frozenset[str]) -> bool:

@@ -46,14 +46,15 @@ def progress(
     *,
     at_start: Collection[str] = (),
     at_end: Mapping[str, bool] | None = None,
+    unchanged: bool = False,
 ) -> Progress | None:
     """The progress of a trial; None without graded states that name checks, and where tokens are unknown.
 
     A check that a grader does not name at some state counts as failed there. `at_start` are those that passed before
-    anybody had done anything.
+    anybody had done anything. Of a trial that changed nothing (`unchanged`) start and end are all there is.
     """
     told = [(state.step, state.checks) for state in states if state.checks]
-    if not told:
+    if not told and not (unchanged and at_end):
         return None
     names = {name for _, checks in told for name in checks} | set(at_end or ())
     spent = _shares([step for step, _ in told], steps)
@@ -68,14 +69,19 @@ def progress(
 
 
 def achieved_then_lost(
-    states: Sequence[State], *, passed: bool, at_end: Mapping[str, bool] | None = None
+    states: Sequence[State],
+    *,
+    passed: bool,
+    at_end: Mapping[str, bool] | None = None,
+    unchanged: bool = False,
 ) -> tuple[int, ...] | None:
     """The calls after which everything was achieved, of a trial that does not end so; empty where nothing was lost.
 
-    All named checks passed, or without names the grader. None without graded states.
+    All named checks passed, or without names the grader. None without graded states, but for a trial that changed
+    nothing, which lost nothing.
     """
     if not states:
-        return None
+        return () if unchanged else None
     if all(at_end.values()) if at_end else passed:
         return ()
     return tuple(

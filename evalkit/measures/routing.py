@@ -62,8 +62,9 @@ class Advice:
 def advise(candidates: Sequence[Candidate], test: Test, *, margin: float = MARGIN) -> Advice:
     """The cheapest candidate that cannot be told from the best, of two or more, at the tasks that all of them tried.
 
-    It is silent with fewer than five tasks, where nobody solves anything, and where a cheaper candidate is more than
-    the margin below the best but not significantly so: more tasks could show either.
+    Of several that cost the same, the first is the cheapest. It is silent with fewer than five tasks, where nobody
+    solves anything, and where a cheaper candidate is more than the margin below the best but not significantly so: more
+    tasks could show either.
     """
     known = {task for own in candidates for task in own.success}
     tasks = tuple(
@@ -72,7 +73,7 @@ def advise(candidates: Sequence[Candidate], test: Test, *, margin: float = MARGI
     if len(tasks) < LEAST_TASKS:
         return Advice(tasks=tasks, agent=None, best=None, silence="too few tasks")
     means = {own.name: math.fsum(own.cost[task] for task in tasks) / len(tasks) for own in candidates}
-    ordered = sorted(candidates, key=lambda own: (means[own.name], own.name))
+    ordered = sorted(candidates, key=lambda own: means[own.name])
     success = [{task: own.success[task] for task in tasks} for own in ordered]
     shares = [mean(own) for own in success]
     best = best_of(shares)

@@ -45,7 +45,18 @@ def first_doing(line: str) -> Doing:
             break
         if command.target and not command.words:
             break
-    return _doing(command)
+    return doing_of(command.words, command.target)
+
+
+def doing_of(words: Sequence[str], target: str | None) -> Doing:
+    """Of one simple command: its words, the program's first, and the file that it writes to by redirection."""
+    if not words:
+        return Doing("mutate", target) if target else Doing("other", "")
+    program = words[0].rpartition("/")[2] or words[0]
+    operation = operation_of(program, words)
+    if target and operation in {"other", "read"}:
+        return Doing("mutate", target)
+    return Doing(operation, _operand(program, words) or program)
 
 
 def answers_with_1(line: str) -> bool:
@@ -62,19 +73,9 @@ def answers_with_1(line: str) -> bool:
         if command.after != "&&":
             return True
         known = before.program in PASSED_OVER | PREDICATES or before.program in {"echo", "printf"}
-        if not known and _doing(before).operation not in _SELDOM_EXITS_WITH_1:
+        if not known and doing_of(before.words, before.target).operation not in _SELDOM_EXITS_WITH_1:
             return False
     return True
-
-
-def _doing(command: Command) -> Doing:
-    if not command.words:
-        return Doing("mutate", command.target) if command.target else Doing("other", "")
-    program = command.program
-    operation = operation_of(program, command.words)
-    if command.target and operation in {"other", "read"}:
-        return Doing("mutate", command.target)
-    return Doing(operation, _operand(program, command.words) or program)
 
 
 def _operand(program: str, command: Sequence[str]) -> str | None:

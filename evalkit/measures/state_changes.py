@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalkit.measures.action import Action
+from evalkit.measures.line_doings import line_doings
 from evalkit.trajectory.step import Act
 
-_CHANGING = frozenset({"mutate", "install"})
 _DID_NOT_RUN = frozenset({"harness", "arguments"})
 
 
@@ -19,18 +19,18 @@ def tells_changes(actions: Sequence[Action]) -> bool:
 def changing(actions: Sequence[Action]) -> frozenset[int]:
     """Steps of the calls that changed something.
 
-    By the workspace digest before and after; where one of them is unknown, by the class of the shell line. Tests change
-    nothing: what they leave behind are caches.
+    By the workspace digest before and after; where one of them is unknown, by whether any command of the shell line
+    installs or changes files. Tests change nothing: what they leave behind are caches.
     """
     changed: set[int] = set()
     before: str | None = None
     for action in actions:
         after = action.workspace_digest
         if before is not None and after is not None:
-            changes = before != after and action.intent.operation != "test"
+            changes = before != after and not (action.line and line_doings(action.line).only_tests)
         else:
             ran = action.failure not in _DID_NOT_RUN
-            changes = action.is_shell and ran and action.intent.operation in _CHANGING
+            changes = bool(action.line and ran and line_doings(action.line).changes)
         if changes:
             changed.add(action.step)
         before = after if after is not None else before

@@ -5,17 +5,18 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from evalkit.errors import ConfigError, NotComparable
+from evalkit.errors import ConfigError, NotComparable, UsageError
 from evalkit.measures.spending import Basis
 from evalkit.scoring.frozen import Frozen
 from evalkit.scoring.trial_reference import TrialReference
-from evalkit.trajectory.atomic import replacing, writing
+from evalkit.trajectory.atomic import replacing
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.folder import open_file
 from evalkit.trajectory.trial import Trial as TrialRow
@@ -34,16 +35,17 @@ class TaskReference:
 
     digest: str | None = None
     """Of the task; None where the record does not tell."""
-    cost: float
+    cost: float | None
+    """None where the task was solved, and nobody knows what any success cost."""
     calls: float | None = None
     """The median calls of the agent that sets it."""
     successes: int
-    """Of that agent."""
+    """Of that agent, with a known cost."""
     agents: int
     """How many solved the task."""
     provisional: bool
-    agent: str
-    """Which sets it."""
+    agent: str | None
+    """Which sets it; None where no cost is known."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Reference:
     """By `suite/task`."""
     excluded: tuple[str, ...] = ()
     """Tasks that were tried, and that nobody solved."""
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Digests of these, as far as the record tells them."""
     models: tuple[str, ...] = ()
     """Of all agents of the cohort."""
     is_own: bool = False
@@ -75,7 +79,7 @@ class Reference:
         own = self.tasks.get(name)
         if own is None and name not in self._excluded:
             return None
-        if own is not None and own.digest and row.task_digest and own.digest != row.task_digest:
+        if _is_other(self.digest_of(name), row.task_digest):
             return None
         return TrialReference(
             basis=self.basis,
@@ -92,6 +96,11 @@ class Reference:
         own = self.tasks.get(f"{row.suite}/{row.task_id}")
         return None if own is None or self.of(row) is None else own.calls
 
+    def digest_of(self, name: str) -> str | None:
+        """Of a task, as far as it is known."""
+        own = self.tasks.get(name)
+        return self.versions.get(name) if own is None else own.digest
+
     @cached_property
     def _excluded(self) -> frozenset[str]:
         return frozenset(self.excluded)
@@ -103,19 +112,26 @@ def reference_text(reference: Reference) -> str:
     tasks = cast("dict[str, object]", content["tasks"])
     lines = [f"{canonical_json(name)}:{canonical_json(own)}" for name, own in tasks.items()]
     body = "{" + ("\n" + ",\n".join(lines) + "\n" if lines else "") + "}"
+    versions = f',\n"versions":{canonical_json(content["versions"])}' if reference.versions else ""
     return (
         f'{{"version":{VERSION},"basis":{canonical_json(reference.basis)},\n"digest":"{reference.digest}",\n'
         f'"models":{canonical_json(list(reference.models))},\n"tasks":{body},\n'
-        f'"excluded":{canonical_json(content["excluded"])}}}\n'
+        f'"excluded":{canonical_json(content["excluded"])}{versions}}}\n'
     )
 
 
 def write_reference(path: Path, reference: Reference) -> None:
     """Put it in place whole. Raises UsageError where the disk does not take it."""
-    with writing(path.parent, verb="reference build"):
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
             Path(temporary).write_text(reference_text(reference), "utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"the reference cannot be written: {error.strerror or error}",
+            where=str(path),
+            hint="Make room there, or choose another place; nothing was left half-written.",
+        ) from error
 
 
 def read_reference(path: Path) -> Reference:
@@ -138,7 +154,11 @@ def read_reference(path: Path) -> Reference:
                 f"a reference of version {fields.get('version')!r}, not {VERSION}", where=where, hint=_AGAIN
             )
         reference = _parsed(fields)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except KeyError as error:
+        raise ConfigError(
+            f"this is no reference: it says no {error.args[0]}", where=where, hint=_AGAIN
+        ) from None
+    except (ValueError, TypeError, RecursionError) as error:
         raise ConfigError(f"this is no reference: {error}", where=where, hint=_AGAIN) from None
     if fields.get("digest") != reference.digest:
         raise ConfigError(
@@ -148,7 +168,7 @@ def read_reference(path: Path) -> Reference:
 
 
 def merged(old: Reference, new: Reference) -> Reference:
-    """Of each task the lower of the two costs; never higher than in either.
+    """Of each task the lower of the two costs, never higher than in either; of an unknown and a known one the known.
 
     Raises NotComparable where they count in different units, or a task is not the same in both.
     """
@@ -158,25 +178,33 @@ def merged(old: Reference, new: Reference) -> Reference:
             hint=f"Build it with --basis {old.basis}.",
         )
     tasks = dict(old.tasks)
+    for name in (*old.tasks, *old.excluded):
+        if _is_other(old.digest_of(name), new.digest_of(name)):
+            raise NotComparable(
+                f"the task {name} is another one in the two references",
+                hint="Build the reference anew from runs of the present tasks, without --merge.",
+            )
     for name, own in new.tasks.items():
         before = tasks.get(name)
-        tasks[name] = own if before is None else _lower(name, before, own)
+        tasks[name] = own if before is None else _lower(before, own)
+    versions = {**new.versions, **old.versions}
     excluded = (set(old.excluded) | set(new.excluded)) - set(tasks)
     return Reference(
         basis=old.basis,
         tasks=_by_name(tasks),
         excluded=tuple(sorted(excluded)),
+        versions={name: digest for name, digest in versions.items() if name in excluded},
         models=tuple(sorted({*old.models, *new.models})),
     )
 
 
-def _lower(name: str, one: TaskReference, other: TaskReference) -> TaskReference:
-    if one.digest and other.digest and one.digest != other.digest:
-        raise NotComparable(
-            f"the task {name} is another one in the two references",
-            hint="Build the reference anew from runs of the present tasks, without --merge.",
-        )
-    best = min(one, other, key=lambda own: (own.cost, own.provisional))
+def _is_other(one: str | None, other: str | None) -> bool:
+    """Whether two versions of a task are known to be different ones."""
+    return bool(one and other and one != other)
+
+
+def _lower(one: TaskReference, other: TaskReference) -> TaskReference:
+    best = min(one, other, key=lambda own: (math.inf if own.cost is None else own.cost, own.provisional))
     return dataclasses.replace(best, digest=one.digest or other.digest, agents=max(one.agents, other.agents))
 
 
@@ -191,6 +219,7 @@ def _content(reference: Reference) -> dict[str, object]:
         "models": list(reference.models),
         "tasks": {name: _told(own) for name, own in _by_name(reference.tasks).items()},
         "excluded": sorted(reference.excluded),
+        **({"versions": dict(sorted(reference.versions.items()))} if reference.versions else {}),
     }
 
 
@@ -204,24 +233,26 @@ def _parsed(fields: Mapping[str, Any]) -> Reference:
     basis = fields["basis"]
     if basis not in get_args(Basis):
         raise ValueError(f"basis is one of {', '.join(get_args(Basis))}, not {basis!r}")
+    versions = _object(fields.get("versions", {}))
     tasks = {name: _task(name, _object(own)) for name, own in _object(fields["tasks"]).items()}
     return Reference(
         basis=basis,
         tasks=_by_name(tasks),
         excluded=_texts(fields["excluded"]),
+        versions=Frozen(dict(zip(versions, _texts(list(versions.values())), strict=True))),
         models=_texts(fields.get("models", [])),
     )
 
 
 def _task(name: str, told: Mapping[str, Any]) -> TaskReference:
-    cost, calls, digest = told["cost"], told["calls"], told["digest"]
+    cost, calls, digest, agent = told["cost"], told["calls"], told["digest"], told["from"]
     fits = (
-        _is_amount(cost)
+        (cost is None or _is_amount(cost))
         and (calls is None or _is_amount(calls))
         and (digest is None or isinstance(digest, str))
         and all(type(told[count]) is int and told[count] >= 0 for count in ("successes", "agents"))
         and type(told["provisional"]) is bool
-        and isinstance(told["from"], str)
+        and (isinstance(agent, str) if cost is not None else agent is None)
     )
     if not fits:
         raise ValueError(f"what it says of {name} is no reference cost")
@@ -232,7 +263,7 @@ def _task(name: str, told: Mapping[str, Any]) -> TaskReference:
         successes=told["successes"],
         agents=told["agents"],
         provisional=told["provisional"],
-        agent=told["from"],
+        agent=agent,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from evalkit.measures.spending import Basis, cost_of, cost_to_pass
 from evalkit.scoring.earning import tampered_trials
 from evalkit.scoring.reference import Reference, TaskReference
 from evalkit.scoring.trial import Trial
-from evalkit.trajectory.checkpoint_events import has_checkpoints
+from evalkit.trajectory.checkpoint_events import checkpointed_trials
 from evalkit.trajectory.reader import Run
 from evalkit.trajectory.trial import Trial as TrialRow
 
@@ -30,15 +30,16 @@ class _Tried:
     successes: defaultdict[Basis, list[Success]] = field(
         default_factory=lambda: defaultdict[Basis, list[Success]](list)
     )
-    solved: int = 0
-    """Successes, also those whose cost nobody knows."""
+    solved: Counter[str] = field(default_factory=Counter[str])
+    """Successes by agent, also those whose cost nobody knows."""
 
 
 def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: bool = False) -> Reference:
     """The reference of the clean trials of these runs, taken as one cohort.
 
     Without a basis: generated tokens, but US dollars where agents of several models have a price, as their tokens do
-    not mean the same. Confirmed tampering is no success. A task of which no success has a known cost is excluded.
+    not mean the same. Confirmed tampering is no success. A task that nobody solved is excluded; one of which no success
+    has a known cost has none, which is not 0.
     Raises NotComparable where a task is another one in some of the trials; a run's own reference leaves it out.
     """
     tried: dict[str, _Tried] = {}
@@ -54,7 +55,7 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
             own.digest = own.digest or told
             models.add(_model(trial.row))
             if earned:
-                own.solved += 1
+                own.solved[trial.row.agent] += 1
                 _add(own, trial, wanted)
     ambiguous = sorted(name for name, own in tried.items() if own.is_ambiguous)
     if ambiguous and not is_own:
@@ -67,6 +68,9 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
         basis=chosen,
         tasks={name: own for name, own in tasks.items() if own is not None},
         excluded=tuple(name for name, own in tasks.items() if own is None),
+        versions={
+            name: digest for name, own in tasks.items() if own is None and (digest := tried[name].digest)
+        },
         models=tuple(sorted(models)),
         is_own=is_own,
     )
@@ -75,7 +79,7 @@ def build_reference(runs: Sequence[Run], *, basis: Basis | None = None, is_own: 
 def _clean_trials(run: Run, wanted: Sequence[Basis]) -> Iterator[tuple[Trial, bool]]:
     """Scored ones and whether they are successes, with their steps where rows alone do not tell what one cost."""
     tampered = tampered_trials(run)
-    if not has_checkpoints(run) and all(_tells(row, wanted) for row in run.iter_rows()):
+    if not checkpointed_trials(run) and all(_tells(row, wanted) for row in run.iter_rows()):
         trials = (Trial(row=row) for row in run.iter_rows())
     else:
         trials = (Trial(row=row, steps=steps) for row, steps in run.iter_trials())
@@ -98,7 +102,7 @@ def _model(row: TrialRow) -> str:
 
 def _add(own: _Tried, trial: Trial, wanted: Iterable[Basis]) -> None:
     row, steps = trial.row, trial.steps
-    calls = row.tool_calls if row.tool_calls is not None else len(trial.acts)
+    calls = row.tool_calls if row.tool_calls is not None or not steps else len(trial.acts)
     for basis in wanted:
         cost = cost_to_pass(row, steps, trial.states, basis, passed=True)
         if cost is None:
@@ -108,21 +112,25 @@ def _add(own: _Tried, trial: Trial, wanted: Iterable[Basis]) -> None:
 
 
 def _basis(tried: Mapping[str, _Tried], models: set[str]) -> Basis:
-    priced = all(len(own.successes["cost_usd"]) == own.solved for own in tried.values())
+    priced = all(len(own.successes["cost_usd"]) == own.solved.total() for own in tried.values())
     costs = (success.cost for own in tried.values() for success in own.successes["cost_usd"])
     return "cost_usd" if len(models) > 1 and priced and any(cost > 0 for cost in costs) else "output_tokens"
 
 
 def _task(own: _Tried, basis: Basis) -> TaskReference | None:
+    if not own.solved:
+        return None
     found = reference_cost(own.successes[basis], basis)
     if found is None:
-        return None
+        return TaskReference(
+            digest=own.digest, cost=None, successes=0, agents=len(own.solved), provisional=True, agent=None
+        )
     return TaskReference(
         digest=own.digest,
         cost=found.cost,
         calls=found.calls,
         successes=found.successes,
-        agents=found.agents,
+        agents=len(own.solved),
         provisional=found.provisional,
         agent=found.agent,
     )

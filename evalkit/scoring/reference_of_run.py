@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
+from evalkit.errors import ConfigError
 from evalkit.scoring.reference import FILE, Reference, read_reference, write_reference
 from evalkit.scoring.reference_building import build_reference
 from evalkit.trajectory.reader import Run
@@ -19,16 +22,38 @@ def reference_of_run(run: Run, path: Path) -> Reference:
 
 
 def kept_reference(path: Path) -> Reference | None:
-    """The one that was copied into the run's folder; None where none was."""
+    """The one that was copied into the run's folder; None where none was. Raises ConfigError where it is damaged."""
     file = path / FILE
-    return read_reference(file) if file.is_symlink() or file.exists() else None
+    if not (file.is_symlink() or file.exists()):
+        return None
+    try:
+        return read_reference(file)
+    except ConfigError as error:
+        raise ConfigError(
+            error.message,
+            where=error.where,
+            hint=f"Give the run one again: evalkit score {shlex.quote(str(path))} --reference FILE",
+        ) from error
+
+
+def unmeasured(run: Run, reference: Reference) -> Mapping[str, str]:
+    """The run's tasks, as `suite/task`, that it has no place for, in order, and why."""
+    found: dict[str, str] = {}
+    for row in run.iter_rows():
+        name = f"{row.suite}/{row.task_id}"
+        if name not in found and reference.of(row) is None:
+            found[name] = "another version of it" if name in reference.tasks else "not there"
+    return dict(sorted(found.items()))
 
 
 def keep_reference(path: Path, reference: Reference) -> Reference | None:
     """Copy it into the run's folder, so that it is scored against it from now on. Returns the other one that it
-    replaces, if it does.
+    replaces, if it does; a damaged one is replaced, too.
     """
-    before = kept_reference(path)
+    try:
+        before = kept_reference(path)
+    except ConfigError:
+        before = None
     if before is not None and before.digest == reference.digest:
         return None
     write_reference(path / FILE, reference)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from evalkit.measures.routing import Advice, Candidate, advise
-from evalkit.scoring.sweep import judged
+from evalkit.scoring.sweep import asked_order, judged
 from evalkit.scoring.swept_trial import SweptTrial, by_task
 from evalkit.stats.interval import Interval, bounded_interval
 
@@ -57,6 +57,22 @@ def _choices(trials: Sequence[SweptTrial]) -> list[tuple[CostBasis, list[SweptTr
     return [("output_tokens", [trial for trial in trials if (trial.model or "") == name]) for name in models]
 
 
+def _least_first(trials: Sequence[SweptTrial]) -> Callable[[str], tuple[str, int, str]]:
+    """Sorts the levels of an agent by what was asked, the least thinking first: where they cost the same, as at tasks
+    that need less than either allows, the smaller one is enough."""
+    about = {trial.agent: (trial.family, trial.asked or "default") for trial in trials}
+    orders = {
+        family: asked_order(asked for other, asked in about.values() if other == family)
+        for family, _ in about.values()
+    }
+
+    def place(agent: str) -> tuple[str, int, str]:
+        family, asked = about[agent]
+        return family, (orders[family] or {}).get(asked, 0), agent
+
+    return place
+
+
 def _groups(trial: SweptTrial, by: Kind) -> tuple[str, ...]:
     if by == "skill":
         return tuple(dict.fromkeys(trial.skills))
@@ -68,7 +84,7 @@ def _routed(by: Kind, group: str, basis: CostBasis, trials: Sequence[SweptTrial]
     if len(agents) < 2:
         return None
     candidates: list[Candidate] = []
-    for agent in agents:
+    for agent in sorted(agents, key=_least_first(trials)):
         own = [trial for trial in trials if trial.agent == agent]
         candidates.append(
             Candidate(

@@ -22,7 +22,7 @@ from evalkit.scoring.registry import Named
 from evalkit.scoring.score import Score
 from evalkit.scoring.trial import Trial
 from evalkit.scoring.trial_reference import TrialReference
-from evalkit.trajectory.checkpoint_events import has_checkpoints
+from evalkit.trajectory.checkpoint_events import checkpointed_tasks
 from evalkit.trajectory.reader import Run, load
 from evalkit.trajectory.score import ScoreRow
 from evalkit.trajectory.score_files import write_scores
@@ -98,7 +98,7 @@ def _rows(
     heard: Callable[[int], None] | None,
 ) -> Iterator[ScoreRow]:
     facts, cohort, now = Facts(run.manifest), Cohort(run.iter_rows(), tampered_trials(run)), datetime.now(UTC)
-    checkpoints = has_checkpoints(run)
+    checkpoints = checkpointed_tasks(run)
     for row, steps, effects in run.iter_whole():
         standing = _standing(row, steps)
         trial = Trial(
@@ -108,7 +108,7 @@ def _rows(
             task=facts.of(row.suite, row.task_id),
             cohort=cohort,
             horizon=facts.horizon(row.suite),
-            had_checkpoints=checkpoints,
+            had_checkpoints=(row.suite, row.task_id) in checkpoints,
             reference=reference.of(row) if reference else None,
             reference_calls=reference.calls_of(row) if reference else None,
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from evalkit.measures.action import Action, actions
-from evalkit.measures.checkpoints import State, graded_states
+from evalkit.measures.checkpoints import State, copied_states, graded_states
 from evalkit.measures.episode import Episode, episodes
 from evalkit.measures.failure_rule import Hook
 from evalkit.measures.fault_strike import Strike, first_silent, strikes
@@ -41,7 +41,7 @@ class Trial:
     reference: TrialReference | None = None
     """The task's reference cost; None where nothing is known of the task."""
     had_checkpoints: bool = False
-    """Whether states were graded on the way in this run, if maybe none of this trial, as where nothing changed."""
+    """Whether states of its task's trials were graded on the way in this run, if maybe none of its own."""
     reference_calls: float | None = None
     """The median calls of whoever sets the task's reference; None where there is none."""
     hooks: tuple[Hook, ...] = ()
@@ -87,6 +87,19 @@ class Trial:
     def states(self) -> tuple[State, ...]:
         """States of its work that were graded while it went on; empty without checkpoints."""
         return graded_states(self.events)
+
+    @cached_property
+    def follows_states(self) -> bool:
+        """Whether the states of its work are known: some were graded, or it passed through none."""
+        return bool(self.states) or self.changed_nothing
+
+    @cached_property
+    def changed_nothing(self) -> bool:
+        """Whether it has no state at all, at a task of which states are graded: it changed nothing. Not so where states
+        were copied and have no verdict; of an impossible twin nobody knows, as its states are never copied."""
+        if not self.had_checkpoints or self.row.variant == "twin":
+            return False
+        return not copied_states(self.events)
 
     @cached_property
     def strikes(self) -> tuple[Strike, ...]:

@@ -50,3 +50,22 @@ def test_runs_that_were_measured_against_themselves_are_refused_with_what_to_do(
     assert said.code == 5
     assert "token_efficiency of the two sides rests on other reference costs" in told
     assert "evalkit score RUN --scorer overthinking --reference FILE" in told
+
+
+def test_tokens_of_another_model_are_information(command, made_run, folder, runs):
+    """Three times the tokens of another tokenizer, and less efficient by them: told, and nothing is decided by it."""
+    base, *_ = runs
+    other = made_run(
+        folder / "other",
+        lambda task, epoch: {"output_tokens": 3000 + task, "reasoning_tokens": 100, "model": "n"},
+        tasks=40,
+        epochs=1,
+        scorers=(),
+    )
+    assert command("reference", "build", base, "--out", "reference.json").code == 0
+    for run in (base, str(other)):
+        assert command("score", run, "--reference", "reference.json").code == 0
+    said = command("gate", str(other), "--baseline", base, "--policy", "gate.toml")
+    assert said.code == 0, said.out + said.err
+    assert said.out.count("INFORMATION") == 2
+    assert "tokens of another model are no measure of this one's" in said.out

@@ -34,6 +34,11 @@ POLICIES = {
     "beyond": ("[metrics]\noutput_tokens = { max_ratio = 4 }", "write less than 4"),
     "no-mean": ("[metrics]\nsteps_to_recover = { max_rise = 0.1 }", "is no mean over tasks"),
     "no-direction": ("[metrics]\nepisodes = { max_rise = 0.1 }", "neither better when it is higher"),
+    "thinking-per-action": (
+        "[metrics]\nthinking_per_effective_action = { max_rise = 0.1 }",
+        "no mean over tasks",
+    ),
+    "reading": ("[metrics]\nrepeated_4grams = { max_rise = 0.1 }", "neither better when it is higher"),
     "no-scorer": ("[zero_tolerance]\nmeddled = 0", "gives 'meddled'"),
     "negative-events": ("[zero_tolerance]\nretry_storms = -1", "is no number of trials"),
     "nothing": ("", "this policy gates nothing"),

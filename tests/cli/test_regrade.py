@@ -113,4 +113,17 @@ def test_stored_states_are_graded_later_and_counted(command, suite):
     said = command("regrade", "runs/r", "--checkpoints")
     assert said.code == 0
     assert "States of the work on the way that got a verdict: 1." in said.out
-    assert json.loads(command("regrade", "runs/r", "--checkpoints", "--json").out)["states"] == 0
+    again = command("regrade", "runs/r", "--checkpoints")
+    assert (again.code, again.out) == (
+        0,
+        "1 trial has a verdict on each stored state already, by the graders of now:\nnothing to be graded there.\n",
+    )
+    told = json.loads(command("regrade", "runs/r", "--checkpoints", "--json").out)
+    assert (told["states"], told["settled"], told["graded"]) == (0, 1, 0)
+
+
+def test_a_run_without_stored_states_says_how_to_get_them(command, ran):
+    said = command("regrade", "runs/r", "--checkpoints")
+    assert said.code == 2
+    assert "no states of agents' work are stored in this run" in said.err
+    assert "evalkit run SUITE --checkpoints" in said.err

@@ -14,7 +14,7 @@ from evalkit.engine.prepare import RunFlags, prepare
 from evalkit.engine.regrading import regrade
 from evalkit.engine.start import resume
 from evalkit.errors import UsageError
-from evalkit.trajectory.checkpoint_events import has_checkpoints
+from evalkit.trajectory.checkpoint_events import checkpointed_tasks
 from evalkit.trajectory.step import Act, Event
 
 from .conftest import TOML, Quiet
@@ -107,7 +107,7 @@ def test_stored_states_are_graded_later(make_suite, run_suite):
 
 def test_what_has_a_verdict_is_not_graded_once_more(make_suite, run_suite):
     result, run = graded_later(run_suite(make_suite(one=SLOW), checkpoints=True))
-    assert result.trials[0].states == 0
+    assert (result.trials, result.settled, run.rows()[0].attempt) == ([], 1, 1)
     assert told(run)[1] == [(0, False), (2, True), (3, False), (4, True)]
 
 
@@ -301,5 +301,10 @@ def test_the_agent_finds_no_process_and_no_file_changed(make_suite, run_any):
 
 
 def test_a_run_that_only_stores_has_no_graded_checkpoints(make_suite, run_suite):
-    assert has_checkpoints(run_suite(make_suite(one=SLOW), checkpoints=True))
-    assert not has_checkpoints(run_suite(make_suite("other", one=SLOW), out="stored", **ONLY_STORED))
+    assert not checkpointed_tasks(run_suite(make_suite(one=SLOW), **ONLY_STORED))
+
+
+def test_tasks_that_can_have_no_states_have_no_graded_checkpoints(make_suite, run_suite):
+    shared = TOML + '[metadata.evalkit.grading]\nmode = "shared"\n'
+    suite = make_suite(one=SLOW, two={**SLOW, "task.toml": shared})
+    assert checkpointed_tasks(run_suite(suite, checkpoints=True)) == {("mini", "one")}

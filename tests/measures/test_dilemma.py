@@ -93,6 +93,42 @@ def test_paralysis_is_bounded(generations, stop):
     assert found is None or 0 <= found.longest <= len(generations)
 
 
+@pytest.mark.parametrize(
+    ("line", "changes"),
+    [
+        ("cd /app && ls && rm a.txt", True),
+        ("ls -la; echo 1 > b.txt", True),
+        ("cat a.txt; pip install rich", True),
+        ("cd /app; cat a.txt | grep x", False),
+        ("echo start; pytest -q | tee log.txt", False),
+        ("pytest -q; rm a.txt", True),
+    ],
+)
+def test_any_command_of_a_line_may_change_something(line, changes):
+    assert bool(changing(actions(acts(trial((1, [call(line)])))))) == changes
+
+
+@pytest.mark.parametrize(
+    ("line", "changes"),
+    [
+        ("echo start; cd x && pytest -q", False),
+        ("pytest -q; python3 fix.py", True),
+        ("black . && pytest", True),
+    ],
+)
+def test_of_a_line_that_does_more_than_test_the_digest_tells(line, changes):
+    calls = [call("ls", workspace_digest="a"), call(line, workspace_digest="b")]
+    assert bool(changing(actions(acts(trial((1, calls)))))) == changes
+
+
+@pytest.mark.parametrize(
+    ("line", "after"), [("cd x && pytest -q", ()), ("echo a; pytest", ()), ("pytest; python3 x.py", (2,))]
+)
+def test_a_line_that_ends_in_a_failing_test_is_no_failure(line, after):
+    steps = trial((1, [call(line, exit_code=1)]), (1, [call("rm a.txt"), call("rm b.txt")]))
+    assert rogue(steps) == (after, after)
+
+
 def test_two_changes_right_after_a_failure_are_rogue():
     steps = trial(
         (1, [call("python3 x.py", exit_code=1)]),
@@ -148,6 +184,17 @@ def test_function_tools_without_digests_do_not_tell_what_they_change():
         ([call("pytest -q", exit_code=1), call("cat out.csv")], "verified"),
         ([call("cat out.csv"), call("pytest -q", exit_code=1)], "verification failed"),
         ([call("pytest -q"), call("echo 3 > out.csv")], "unverified"),
+        ([call("cd /app && python -m pytest -q; echo done")], "verified"),
+        ([call("echo testing; date; timeout 60 pytest -q 2>&1 | tail -5")], "verified"),
+        ([call("git status; (cd sub; make test)")], "verified"),
+        ([call("bash -c 'cd /app && pytest -q'")], "verified"),
+        ([call("pytest -q | tee log.txt")], "verified"),
+        ([call("echo a && pytest -q", exit_code=1)], "verification failed"),
+        ([call("pytest -q; echo exit=$?", observation="1 failed\nexit=1\n")], "verification failed"),
+        ([call("pytest -q; echo exit=$?", observation="2 passed\nexit=0\n")], "verified"),
+        ([call("pytest -q; rm out.csv")], "unverified"),
+        ([call("cat > run.sh <<'END'\npytest -q\nEND")], "unverified"),
+        ([call("echo pytest -q")], "unverified"),
     ],
 )
 def test_work_is_looked_at_after_the_last_change_or_it_is_not(after, word):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import Trial
+from evalkit.scoring.facts import TaskFacts
 from evalkit.scoring.trial_reference import TrialReference
 from evalkit.trajectory.finding import Finding
 from evalkit.trajectory.step import Act, Event, Prompt, Think
@@ -100,8 +101,8 @@ def test_a_failure_spends_and_is_worth_nothing(overthinker, values):
     assert "overspend" not in found
 
 
-def test_a_failure_did_not_stop_in_time_where_the_run_has_checkpoints_at_all(row, values):
-    """Without any in the run, a success has no stopping efficiency, so that a mean would be over failures only."""
+def test_a_failure_did_not_stop_in_time_where_its_task_has_checkpoints_at_all(row, values):
+    """Without any at its task, a success has no stopping efficiency, so that a mean would be over failures only."""
     failed = Trial(row=row(status="failed"), steps=(Think(step=0, output_tokens=10),))
     assert "stopping_efficiency" not in values("overthinking", failed)
     assert (
@@ -240,6 +241,29 @@ def test_progress_of_the_overthinker(overthinker, values):
         "progress_lost": 0,
         "longest_stall": pytest.approx(0.6),
     }
+
+
+def test_who_changes_nothing_stays_where_it_began(row, values):
+    """One of two checks passes from the start. Left out, its agent would be measured at the other tasks only."""
+    still = Trial(
+        row=row(status="failed", checks={"builds": True, "sorted": False}),
+        steps=(Think(step=0, output_tokens=10),),
+        task=TaskFacts(passes_at_start=("builds",)),
+    )
+    assert values("progressing", still) == {"state_revisits": None}
+    followed = dataclasses.replace(still, had_checkpoints=True)
+    assert values("progressing", followed) == {
+        "state_revisits": None,
+        "achieved_then_lost": 0,
+        "progress_auc": 0.5,
+        "progress_lost": 0,
+        "longest_stall": 1,
+    }
+    twin = dataclasses.replace(followed, row=dataclasses.replace(still.row, variant="twin"))
+    assert values("progressing", twin) == {"state_revisits": None}
+    told = Event(step=1, event="checkpoint", detail='{"of_step":0,"deliverables":null,"error":"too big"}')
+    unknown = dataclasses.replace(followed, steps=(*still.steps, told))
+    assert values("progressing", unknown) == {"state_revisits": None}
 
 
 def test_what_was_achieved_is_lost(overthinker, scores):

@@ -124,6 +124,24 @@ def test_a_changed_task_is_not_measured_against_the_old_one(finished, solved):
     assert built.of(solved(100, task_id="other")) is None
 
 
+def test_another_version_of_a_task_that_nobody_solved_is_another_task(finished, solved, tmp_path):
+    """Else whoever solves the new version, which may be easy, would be the first to solve the old one."""
+    old = build_reference([load(finished(solved(9, status="failed", task_digest="x"), name="old"))])
+    assert old.of(solved(100, task_digest="x")).is_unsolved
+    assert old.of(solved(100)).is_unsolved
+    assert old.of(solved(100, task_digest="y")) is None
+    write_reference(tmp_path / "old.json", old)
+    read = read_reference(tmp_path / "old.json")
+    assert (read.digest, dict(read.versions)) == (old.digest, {"s/k": "x"})
+    same = build_reference([load(finished(solved(100, task_digest="x"), name="same"))])
+    assert (merged(old, same).tasks["s/k"].cost, dict(merged(old, same).versions)) == (100, {})
+    for new in (solved(100, task_digest="y"), solved(9, status="failed", task_digest="y")):
+        other = build_reference([load(finished(new, name=f"new-{new.status}"))])
+        for pair in ((old, other), (other, old)):
+            with pytest.raises(NotComparable, match="s/k is another one"):
+                merged(*pair)
+
+
 def test_what_is_written_is_read_again(finished, solved, tmp_path):
     built = build_reference(
         [load(finished(solved(101), solved(100, 1), solved(9, task_id="x", status="failed")))]
@@ -188,14 +206,110 @@ def test_a_run_without_a_reference_is_measured_against_its_own_trials(finished, 
 @pytest.mark.parametrize(
     ("detail", "value"), [({"of_step": 0, "passed": True}, 0), ({"stage": "unit"}, None)]
 )
-def test_a_failure_has_a_stopping_efficiency_where_the_run_has_checkpoints(
+def test_a_failure_has_a_stopping_efficiency_where_its_task_has_checkpoints(
     finished, solved, efficiency, rows, detail, value
 ):
     steps = (Think(step=0, output_tokens=9), Event(step=1, event="checkpoint", detail=json.dumps(detail)))
     run = finished((solved(9), steps), solved(9, 1, status="failed"))
     efficiency(run)
-    told = {row["trial_id"]: row["value"] for row in rows(run) if row["metric"] == "stopping_efficiency"}
-    assert told["k.a.1"] == value
+    assert _stopping(rows(run))["k.a.1"] == value
+
+
+def _stopping(rows):
+    return {row["trial_id"]: row["value"] for row in rows if row["metric"] == "stopping_efficiency"}
+
+
+def test_a_task_without_checkpoints_has_none_in_a_run_where_others_have_them(
+    finished, solved, efficiency, rows
+):
+    """As where one task is graded in the agent's own sandbox: its successes have none, so its failures have none."""
+    state = Event(step=1, event="checkpoint", detail=json.dumps({"of_step": 0, "passed": True}))
+    run = finished(
+        (solved(9), (Think(step=0, output_tokens=9), state)),
+        solved(9, 1, status="failed"),
+        solved(9, task_id="shared"),
+        solved(9, 1, task_id="shared", status="failed"),
+    )
+    efficiency(run)
+    told = {name: value for name, value in _stopping(rows(run)).items() if value is not None}
+    assert told == {"k.a.0": 1, "k.a.1": 0}
+
+
+@pytest.mark.parametrize("word", [{}, {"error": "it could not be copied: too big"}, {"passed": None}])
+def test_a_failure_whose_states_have_no_verdict_is_no_zero(finished, solved, efficiency, rows, word):
+    """A success of which no state has a verdict has no stopping efficiency, either."""
+
+    def trial(number, status, **told):
+        detail = json.dumps({"of_step": 0, "deliverables": None, **told})
+        steps = (Think(step=0, output_tokens=9), Event(step=1, event="checkpoint", detail=detail))
+        return solved(9, number, status=status), steps
+
+    run = finished(trial(0, "passed", passed=True), trial(1, "failed", **word), trial(2, "passed", **word))
+    efficiency(run)
+    assert {name: value for name, value in _stopping(rows(run)).items() if value is not None} == {"k.a.0": 1}
+
+
+@pytest.mark.parametrize("basis", ["output_tokens", "reasoning_tokens", "cost_usd", "agent_s"])
+def test_costs_that_nobody_knows_are_null_and_never_zero(finished, solved, efficiency, tmp_path, basis):
+    """Solved with unknown costs: neither free, nor unsolved, so that the next success is no reference for itself."""
+    blind = {"output_tokens": None, "agent": "b"}
+    old = build_reference([load(finished((solved(0, **blind), ()), name="blind"))], basis=basis)
+    own = old.tasks["s/k"]
+    assert (own.cost, own.calls, own.successes, own.agents, own.agent) == (None, None, 0, 1, None)
+    assert (own.provisional, old.excluded) == (True, ())
+    write_reference(tmp_path / "old.json", old)
+    read = read_reference(tmp_path / "old.json")
+    assert (dict(read.tasks), read.digest) == (dict(old.tasks), old.digest)
+    run = finished(solved(200), solved(200, 1, status="failed"))
+    keep_reference(run, read)
+    assert {value for value, _, _ in efficiency(run).values()} == {None}
+
+
+def test_of_a_known_and_an_unknown_cost_merging_takes_the_known_one(finished, solved):
+    old = build_reference([load(finished((solved(0, output_tokens=None, agent="b"), ()), name="old"))])
+    new = build_reference([load(finished(solved(300), name="new"))])
+    none = build_reference([load(finished(solved(9, status="failed"), name="none"))])
+    for both in (merged(old, new), merged(new, old)):
+        assert (both.tasks["s/k"].cost, both.tasks["s/k"].agent) == (300, "a")
+    for both in (merged(old, none), merged(none, old)):
+        assert (both.tasks["s/k"].cost, both.excluded) == (None, ())
+
+
+def test_unknown_costs_of_some_trials_leave_the_known_ones_what_they_are(finished, solved):
+    trials = [solved(tokens, n) for n, tokens in enumerate((100, 300, 200))]
+    blind = [(solved(0, n, output_tokens=None), ()) for n in (3, 4, 5)]
+    other = [(solved(0, n, output_tokens=None, agent="b"), ()) for n in (0, 1)]
+    own = build_reference([load(finished(*trials, *blind, *other))]).tasks["s/k"]
+    assert (own.cost, own.successes, own.agents, own.provisional) == (200, 3, 2, True)
+
+
+def test_calls_that_nobody_recorded_are_unknown(finished, solved):
+    run = finished((solved(100, tool_calls=None), ()))
+    assert build_reference([load(run)]).tasks["s/k"].calls is None
+
+
+@pytest.mark.parametrize(("successes", "provisional"), [(4, True), (5, False)])
+def test_a_reference_is_provisional_below_five_successes(
+    finished, solved, efficiency, successes, provisional
+):
+    run = finished(*(solved(100, n) for n in range(successes)))
+    assert build_reference([load(run)]).tasks["s/k"].provisional == provisional
+    labels = {label for _, label, _ in efficiency(run).values()}
+    assert labels == {"provisional, own cohort" if provisional else "own cohort"}
+
+
+def test_an_unscored_trial_with_states_counts_nowhere(finished, solved, rows, tmp_path):
+    """Its states may pass; it has no verdict, so it sets no cost, and has no efficiency and no progress."""
+    told = {"of_step": 0, "passed": True, "checks": {"one": True}}
+    steps = (Think(step=0, output_tokens=5), Event(step=1, event="checkpoint", detail=json.dumps(told)))
+    run = finished(
+        solved(100), (solved(5, 1, status="unscored", error_origin="grader", stop_reason="submitted"), steps)
+    )
+    assert build_reference([load(run)]).tasks["s/k"].cost == 100
+    scorers = find_scorers(find_project(tmp_path), ["overthinking", "progressing"])
+    assert not score_run(run, scorers).failed
+    values = {row["value"] for row in rows(run) if row["trial_id"] == "k.a.1"}
+    assert values == {None}
 
 
 def test_where_nobody_solved_a_task_it_is_excluded(finished, solved, efficiency):

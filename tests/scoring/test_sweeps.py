@@ -129,6 +129,25 @@ def test_easy_tasks_are_for_the_fast_level_and_hard_ones_for_the_slow(swept):
     assert told["skill", "git"].advice.silence == "too few tasks"
 
 
+@pytest.mark.parametrize(
+    ("levels", "least"),
+    [
+        (("off", "tokens:128", "tokens:1024", "tokens:4096"), "tokens:128"),
+        (("off", "effort:low", "effort:high", "effort:medium"), "effort:low"),
+    ],
+)
+def test_of_levels_that_cost_the_same_the_smaller_one_is_enough(made, finished, levels, least):
+    """Easy tasks need less than any level allows, but none at all is not enough."""
+    trials = [
+        made(f"{level}{task}", task_id=f"t{task}", agent=f"m@{level}", thinking=level, model="m", difficulty="easy",
+             output_tokens=6 if level == "off" else 123, status="failed" if level == "off" else "passed")
+        for level in levels for task in range(7)
+    ]  # fmt: skip
+    run = load(finished(*trials))
+    (told,) = routed(swept_trials(run, read_scored(run)))
+    assert (told.advice.agent, told.advice.worse) == (f"m@{least}", ("m@off",))
+
+
 def test_agents_of_several_models_are_a_choice_only_by_price(made, finished):
     def trials(usd: float | None, name: str) -> tuple[SweptTrial, ...]:
         rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from typing import Any
@@ -58,6 +59,13 @@ ROW = Trial(
 def test_progress_is_a_curve_over_generated_tokens():
     found = progress_json(ScoredTrial(ROW, STEPS))
     assert found == {"at": [0.0, 0.25, 0.5, 1.0], "p": [0.0, 0.5, 1.0, 1.0]}
+
+
+def test_of_an_unscored_trial_the_curve_holds_what_the_last_state_was_worth():
+    """As where its grader failed at the end, and its states were graded later."""
+    unscored = dataclasses.replace(ROW, status="unscored", checks=None, error_origin="grader")
+    assert progress_json(ScoredTrial(unscored, STEPS[:5])) == {"at": [0.0, 0.5, 1.0], "p": [0.0, 0.5, 0.5]}
+    assert solved_at(ScoredTrial(unscored, STEPS)) == 5
 
 
 def test_without_checkpoints_there_is_no_curve_and_no_lane():
