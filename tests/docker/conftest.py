@@ -70,8 +70,10 @@ class Proxy:
                 if not self.silent:
                     sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
+        except OSError:  # one side has hung up, and the other waits until it hears that
+            for end in (source, sink):
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """The engine is gone: every connection breaks, and no new one is made."""
