@@ -24,6 +24,18 @@ settings.register_profile("evalkit", deadline=None, suppress_health_check=[Healt
 settings.load_profile("evalkit")
 
 
+def _needs_engine(item: pytest.Item) -> bool:
+    names: list[str] = getattr(item, "fixturenames", [])
+    return item.get_closest_marker("docker") is not None or "docker_support" in names
+
+
+@pytest.fixture(autouse=True)
+def engine_or_none(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only tests that say that they need the container engine see it: others can neither use nor clean it."""
+    if not _needs_engine(request.node):
+        monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def isolated_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Keep every library's files in a temporary home."""

@@ -43,12 +43,6 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture(autouse=True)
-def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What others do on the machine's container engine meanwhile is none of `clean`'s findings here."""
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
-
-
 def harness(body: str, before: str = "") -> list[str]:
     return [sys.executable, "-c", HARNESS.format(body=body.replace("\n", "\n    "), before=before)]
 
