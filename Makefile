@@ -23,8 +23,9 @@ demo: $(READY)  ## agents really executing tasks in sandboxes, every thought and
 	@echo; echo "$$ python -c '$$SNIPPET'"
 	@$(BIN)/python -c "$$SNIPPET"
 
-test: $(READY)  ## the whole test suite
-	$(BIN)/python -m pytest
+WORKERS = 2
+test: $(READY)  ## the whole test suite, in so many processes: WORKERS=2
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 # A second environment, because Inspect knows a package by where it is installed; what .venv has, it sees there.
 MORE := build/packages

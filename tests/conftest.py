@@ -24,6 +24,40 @@ settings.register_profile("evalkit", deadline=None, suppress_health_check=[Healt
 settings.load_profile("evalkit")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where tests are shared out to several processes, those with the container engine go one after the other."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            if _needs_engine(item):
+                item.add_marker(pytest.mark.xdist_group("engine"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """A file's tests stay together, but for those with the container engine, which all do."""
+    from xdist.scheduler import LoadGroupScheduling
+
+    class ByFile(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            group = super()._split_scope(nodeid)
+            return group if group != nodeid else nodeid.partition("::")[0]
+
+    return ByFile(config, log)
+
+
+def _needs_engine(item: pytest.Item) -> bool:
+    names: list[str] = getattr(item, "fixturenames", [])
+    return item.get_closest_marker("docker") is not None or "docker_support" in names
+
+
+@pytest.fixture(autouse=True)
+def engine_or_none(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only tests that say that they need the container engine see it: others can neither use nor clean it."""
+    if not _needs_engine(request.node):
+        monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def isolated_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Keep every library's files in a temporary home."""

@@ -114,7 +114,7 @@ class Kennel:
     def _order(self, args: tuple[str, ...], cwd: Path) -> tuple[dict[str, object], Path]:
         self._count += 1
         output = self._folder / str(self._count)
-        env = {"EVALKIT_SCRATCH": os.environ["EVALKIT_SCRATCH"]}
+        env = {name: os.environ.get(name, "") for name in ("EVALKIT_SCRATCH", "DOCKER_HOST")}
         order: dict[str, object] = {"args": args, "cwd": str(cwd), "env": env}
         return order | {name: str(output.with_suffix(f".{name}")) for name in ("out", "err")}, output
 

@@ -36,6 +36,9 @@ class Proxy:
         self.ends: list[socket.socket] = []
         self.threads: list[threading.Thread] = []
         self.silent = False
+        self.cue: bytes | None = None
+        """Fall silent when this comes by on its way to the engine, which does not get it any more."""
+        self.cued = threading.Event()
         self.held = threading.Event()
         self.held.set()
         self.run(self.accept)
@@ -54,18 +57,23 @@ class Proxy:
             far = socket.socket(socket.AF_UNIX)
             far.connect(self.target)
             self.ends += [near, far]
-            self.run(self.pump, near, far)
-            self.run(self.pump, far, near)
+            self.run(self.pump, near, far, True)
+            self.run(self.pump, far, near, False)
 
-    def pump(self, source: socket.socket, sink: socket.socket) -> None:
+    def pump(self, source: socket.socket, sink: socket.socket, to_engine: bool) -> None:
         try:
             while data := source.recv(65536):
                 self.held.wait()
+                if to_engine and self.cue is not None and self.cue in data:
+                    self.silent = True
+                    self.cued.set()
                 if not self.silent:
                     sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
+        except OSError:  # one side has hung up, and the other waits until it hears that
+            for end in (source, sink):
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """The engine is gone: every connection breaks, and no new one is made."""

@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from evalkit.errors import SandboxError
-from evalkit.sandbox import Environment
+from evalkit.sandbox import Environment, Placement
 from evalkit.sandbox.docker import engine as engine_module
-from evalkit.sandbox.docker import pulse
+from evalkit.sandbox.docker import looking, pulse, warden
 from evalkit.sandbox.docker.engine import Engine, connect
 from evalkit.sandbox.docker.provider import DockerSandbox
 from evalkit.trajectory.artifacts import ArtifactStore
@@ -24,19 +24,27 @@ FAULTS = ["gone", "silent"]
 SLEEP = "sleep 611"
 
 
-def fail(proxy, fault: str) -> None:
-    if fault == "gone":
-        proxy.close()
-    else:
-        proxy.silent = True
-
-
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Notice silence in two seconds instead of fifteen."""
     monkeypatch.setattr(pulse, "PERIOD_S", 0.5)
     monkeypatch.setattr(pulse, "ANSWER_S", 1.5)
     monkeypatch.setattr(engine_module, "PING_S", 1.5)
+
+
+@pytest.fixture
+def fail(proxy, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Lose the engine for good: from now on no patience is of any use."""
+
+    def lose(fault: str) -> None:
+        if fault == "gone":
+            proxy.close()
+        else:
+            proxy.silent = True
+            monkeypatch.setattr(pulse, "ANSWER_S", 0.3)
+            monkeypatch.setattr(engine_module, "PING_S", 0.3)
+
+    return lose
 
 
 async def nothing_runs(engine: Engine, run: str) -> bool:
@@ -57,18 +65,43 @@ async def wait_until(true: Callable[[], bool]) -> None:
             await anyio.sleep(0.05)
 
 
+MOMENTS = {
+    "finding the image": b"/images/",
+    "making the container": b"/containers/create",
+    "attaching": b"/attach?",
+    "starting": b"/start HTTP",
+    "first word of process 1": b":; echo",
+    "making folders": b"w_folder 0 ",
+    "putting files": b"/archive?path=%2F",
+    "opening a shell": b"/exec HTTP",
+    "taking the shell over": b"/exec/",
+    "greeting the shell": b"printf 'evalkit",
+    "asking for its memory": b"w_memory_kills;",
+}
+"""What passes on its way to the engine when a start comes to each of its parts."""
+
+
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("delay", [0.03, 0.12, 0.2, 0.3])
-async def test_in_the_middle_of_a_start(proxy, engine: Engine, fault: str, delay: float) -> None:
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_in_the_middle_of_a_start(
+    proxy, fail, engine: Engine, tmp_path: Path, fault: str, moment: str
+) -> None:
     connect()
-    sandbox = DockerSandbox(Environment(), run_id="run-loss", trial_id="trial")
+    (tmp_path / "file").write_text("x")
+    placed = Placement(tmp_path / "file", "/put/here/file")
+    sandbox = DockerSandbox(Environment(files=(placed,)), run_id="run-loss", trial_id="trial")
+    proxy.cue = MOMENTS[moment]
     starting = asyncio.create_task(sandbox.start())
-    await anyio.sleep(delay)
-    fail(proxy, fault)
+    assert await asyncio.to_thread(proxy.cued.wait, 20)
+    fail(fault)
     with anyio.fail_after(15):
         [result] = await asyncio.gather(starting, return_exceptions=True)
-        assert result is None or (isinstance(result, SandboxError) and "engine" in result.message)
-        assert result is None or result.hint
+        if isinstance(result, SandboxError):
+            assert "engine" in result.message
+            assert result.hint
+        else:  # it does without what it was not told
+            assert result is None
+            assert moment == "asking for its memory"
         await sandbox.stop()
     proxy.close()
     assert await nothing_runs(engine, "run-loss")
@@ -91,14 +124,14 @@ USES: dict[str, Callable[[DockerSandbox, Path], Awaitable[object]]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("use", USES)
 async def test_in_the_middle_of_a_use(
-    proxy, engine: Engine, ours, tmp_path: Path, fault: str, use: str
+    proxy, fail, engine: Engine, ours, tmp_path: Path, fault: str, use: str
 ) -> None:
     sandbox = DockerSandbox(Environment(), run_id="run-loss", trial_id="trial")
     await sandbox.start()
     await sandbox.exec("head -c 60000000 /dev/urandom > big; sleep 100 &")
     using = asyncio.ensure_future(USES[use](sandbox, tmp_path))
     await anyio.sleep(0.06)
-    fail(proxy, fault)
+    fail(fault)
     with anyio.fail_after(25):
         [result] = await asyncio.gather(using, return_exceptions=True)
         if isinstance(result, SandboxError):
@@ -114,15 +147,33 @@ async def test_in_the_middle_of_a_use(
     assert await nothing_runs(engine, "run-loss")
 
 
+async def test_while_process_1_tells_its_sockets(
+    proxy, fail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking, "PROC", tmp_path)  # as where the engine is on another machine
+    monkeypatch.setattr(warden, "ANSWER_S", 1.0)
+    sandbox = DockerSandbox(Environment(), run_id="run-loss", trial_id="trial")
+    await sandbox.start()
+    assert await sandbox.listeners() == ()
+    proxy.cue = b"w_sockets "
+    looked = asyncio.create_task(sandbox.listeners())
+    assert await asyncio.to_thread(proxy.cued.wait, 20)
+    fail("silent")
+    with anyio.fail_after(15), pytest.raises(SandboxError, match="the container engine does not answer"):
+        await looked
+    proxy.close()
+    await sandbox.stop()
+
+
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_in_the_middle_of_a_build(proxy, engine: Engine, tmp_path: Path, fault: str) -> None:
+async def test_in_the_middle_of_a_build(proxy, fail, engine: Engine, tmp_path: Path, fault: str) -> None:
     (tmp_path / "Dockerfile").write_text(f"FROM debian:bookworm-slim\n# {tmp_path}\nRUN {SLEEP}\n")
     sandbox = DockerSandbox(
         Environment(dockerfile=tmp_path / "Dockerfile"), run_id="run-loss", trial_id="trial"
     )
     starting = asyncio.create_task(sandbox.start())
     await wait_until(lambda: building(engine))
-    fail(proxy, fault)
+    fail(fault)
     with anyio.fail_after(15), pytest.raises(SandboxError, match="engine") as refused:
         await starting
     assert "systemctl start docker" in (refused.value.hint or "")
@@ -131,10 +182,10 @@ async def test_in_the_middle_of_a_build(proxy, engine: Engine, tmp_path: Path, f
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_at_the_end(proxy, engine: Engine, fault: str) -> None:
+async def test_at_the_end(proxy, fail, engine: Engine, fault: str) -> None:
     sandbox = DockerSandbox(Environment(), run_id="run-loss", trial_id="trial")
     await sandbox.start()
-    fail(proxy, fault)
+    fail(fault)
     with anyio.fail_after(15):
         await sandbox.stop()
     proxy.close()

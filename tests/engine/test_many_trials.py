@@ -33,8 +33,8 @@ def test_sandboxes_of_finished_trials_are_forgotten(make_suite, local_support):
 
 
 def _in_a_process_of_its_own(suite: Path, trials: int) -> dict[str, int]:
-    # With an arena for each thread, the C library's own slack would be most of what is measured; of Arrow's allocator it
-    # was 50 KiB a trial when the run's files were joined, where 4 were held.
+    # With an arena for each thread, the C library's own slack would be most of what is measured; that of Arrow's
+    # allocator was 50 KiB a trial when the run's files were joined, where 4 were held.
     done = subprocess.run(
         [sys.executable, __file__, str(suite), str(trials)],
         cwd=suite.parent,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -172,6 +173,52 @@ def test_a_process_that_waits_for_an_owner_who_is_gone_is_ended_by_clean(scratch
     with subprocess.Popen(waiting, stdin=subprocess.PIPE, user=account().uid) as stuck:
         assert len(clean()) == 1
         assert stuck.wait(5) == -signal.SIGKILL
+
+
+STARTING = """
+import os, signal, sys
+from pathlib import Path
+from evalkit.sandbox.local.bubblewrap import account
+from evalkit.sandbox.local.orphans import mark
+from evalkit.sandbox.local.scratch import create
+
+scratch = create(Path(sys.argv[1]), account(), run="run-1", trial="trial-1")
+if os.fork() == 0:
+    print(os.getpid(), flush=True)
+    os.read(0, 1)
+    os.setuid(account().uid)
+    os.execv("/bin/sh", ["sh", "-c", "read line", mark(scratch.folder)])
+signal.pause()
+"""
+
+
+async def test_what_a_killed_owner_was_starting_is_waited_for_and_ended(scratch: Path) -> None:
+    owner = [sys.executable, "-c", STARTING, str(scratch)]
+    reading, writing = os.pipe()
+    with os.fdopen(reading), os.fdopen(writing, "wb", buffering=0) as stdin:
+        with subprocess.Popen(owner, stdin=reading, stdout=subprocess.PIPE, text=True) as killed:
+            assert killed.stdout is not None
+            started = int(killed.stdout.readline())
+            killed.kill()
+        cleaning = asyncio.create_task(asyncio.to_thread(clean))
+        await anyio.sleep(0.1)
+        stdin.write(b"x")
+        assert len(await cleaning) == 2
+        assert list(scratch.glob("sandbox-*")) == []
+        assert process(started) is None
+
+
+async def test_what_is_becoming_a_bubblewrap_is_waited_for(scratch: Path, open_folder: Path) -> None:
+    """Between its old and its new command line it has none for a moment."""
+    nameless = shutil.copy("/bin/sh", open_folder / "bwrap")
+    with subprocess.Popen([""], executable=nameless, stdin=subprocess.PIPE, user=account().uid) as becoming:
+        assert becoming.stdin is not None
+        cleaning = asyncio.create_task(asyncio.to_thread(clean))
+        await anyio.sleep(0.1)
+        becoming.stdin.write(f"exec sh -c 'read line' {mark(scratch / 'sandbox-gone')}\n".encode())
+        becoming.stdin.flush()
+        assert len(await cleaning) == 1
+        assert becoming.wait(5) == -signal.SIGKILL
 
 
 async def test_a_family_is_killed_to_the_last(scratch: Path) -> None:

@@ -64,7 +64,7 @@ async def launch(engine: Engine, plan: Plan) -> Warden:
             await _run(engine, plan)
             with engine.waiting():
                 await warden.ready()
-            await _furnish(engine, plan, warden, placements)
+                await _furnish(engine, plan, warden, placements)
         except BaseException:
             warden.close()
             raise

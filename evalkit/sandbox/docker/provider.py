@@ -111,13 +111,11 @@ class DockerSandbox:
             raise SandboxError("a sandbox is started once")
         try:
             await self._start()
-        except EngineSilent as error:
-            self._problem = error
-            await self.stop()
-            raise
         except BaseException as error:
+            if isinstance(error, EngineSilent):
+                self._problem = error
             await self.stop()
-            if isinstance(error, SandboxError) and self._engine_or_none is not None:
+            if isinstance(error, SandboxError) and self._problem is None and self._engine_or_none is not None:
                 await outside(self._engine_or_none.ping)  # or its silence would look like the container's
             raise
 
@@ -197,9 +195,7 @@ class DockerSandbox:
         """Everything alive inside but process 1 and the kept shells; see `looking`."""
         engine = self._engine
         if self._shells and not self._turn.locked():
-            with contextlib.suppress(
-                SandboxError
-            ):  # what a shell tidies up after a call is nothing that lives on
+            with contextlib.suppress(SandboxError):  # what a shell tidies up after a call lives on no longer
                 await self._run_own(Call(":", cwd="/", timeout_s=_OWN_S))
         return await outside(lambda: looking.processes(engine, self._name))
 
@@ -208,7 +204,11 @@ class DockerSandbox:
         engine, warden = self._engine, self._warden
         assert warden is not None
         found = await outside(lambda: looking.tables(engine, self._name))
-        return looking.listeners(found, await warden.sockets() if found is None else {})
+        try:
+            return looking.listeners(found, await warden.sockets() if found is None else {})
+        except SandboxError:
+            await self._check_container()  # or its engine's silence would look like the container's
+            raise
 
     async def listing(self) -> Mapping[str, str] | None:
         """The working directory, taken inside; costs next to nothing right after `workspace_digest`."""

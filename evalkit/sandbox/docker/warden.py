@@ -17,6 +17,7 @@ from evalkit.sandbox.shell import ChannelClosed
 
 ANSWER_S = 5.0
 READY_S = 20.0
+FOLDERS_S = 20.0
 TOLD_BYTES = 4 * 1024 * 1024
 """Of an answer with many lines."""
 CONVERGE_S = 2.0
@@ -164,10 +165,14 @@ class Warden:
         for start in range(0, len(quoted), 20):
             orders = "; ".join(f"w_folder {owner} {path}" for path in quoted[start : start + 20])
             try:
-                if await self._ask(orders, 20.0) != "done":
+                if await self._ask(orders, FOLDERS_S) != "done":
                     return False
             except (ChannelClosed, TimeoutError) as error:
-                raise SandboxError("the container's first process died before it was set up") from error
+                did = "died" if self.gone.is_set() else "stopped answering"
+                raise SandboxError(
+                    f"the container's first process {did} before its folders were made",
+                    hint="Something outside killed it, or the machine is too busy; the trial can be run again.",
+                ) from error
         return True
 
     async def kill_call(self, shell: int) -> bool:

@@ -16,6 +16,8 @@ from evalkit.sandbox.local.processes import Process, process, send
 
 _MARK = b"evalkit:"
 _GIVE_UP_S = 2.0
+_QUIET_LOOKS = 2
+"""One look can miss what starts meanwhile."""
 
 
 def mark(folder: Path) -> str:
@@ -27,10 +29,11 @@ def end_orphans(base: Path, users: frozenset[int], is_alive: Callable[[Path], bo
     """Kill the bubblewraps of `users` whose scratch folder lies in `base` and has no living owner; says which."""
     ended: dict[Process, str] = {}
     deadline = time.monotonic() + _GIVE_UP_S
-    while time.monotonic() < deadline:
-        found = {one: folder for one, folder in _marked(base, users).items() if not is_alive(folder)}
-        if not found:
-            break
+    quiet = 0
+    while quiet < _QUIET_LOOKS and time.monotonic() < deadline:
+        marked, nameless = _looked(base, users)
+        found = {one: folder for one, folder in marked.items() if not is_alive(folder)}
+        quiet = 0 if found or nameless else quiet + 1
         for one, folder in found.items():
             send(one, signal.SIGKILL)
             ended[one] = f"process {one.pid} of the sandbox in {folder}"
@@ -38,8 +41,9 @@ def end_orphans(base: Path, users: frozenset[int], is_alive: Callable[[Path], bo
     return list(ended.values())
 
 
-def _marked(base: Path, users: frozenset[int]) -> dict[Process, Path]:
-    home, found = os.path.realpath(base), dict[Process, Path]()
+def _looked(base: Path, users: frozenset[int]) -> tuple[dict[Process, Path], bool]:
+    """What is marked, and whether there is a bubblewrap that has no command line yet."""
+    home, found, nameless = os.path.realpath(base), dict[Process, Path](), False
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -48,12 +52,14 @@ def _marked(base: Path, users: frozenset[int]) -> dict[Process, Path]:
             if alive is None or _user(entry) not in users:
                 continue
             last = (entry / "cmdline").read_bytes().rstrip(b"\0").rpartition(b"\0")[2]
+            if not last and (entry / "exe").readlink().name == "bwrap":
+                nameless = True
         except OSError:
             continue
         folder = Path(os.fsdecode(last.removeprefix(_MARK)))
         if last.startswith(_MARK) and str(folder.parent) == home:
             found[alive] = base / folder.name
-    return found
+    return found, nameless
 
 
 def _user(entry: Path) -> int | None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from evalkit.errors import SandboxError
 from evalkit.sandbox.local.bubblewrap import Account, account
 from evalkit.sandbox.local.orphans import end_orphans
+from evalkit.sandbox.local.processes import Process, process
 from evalkit.sandbox.local.removal import remove_tree
 
 PREFIX = "sandbox-"
@@ -42,6 +43,19 @@ class Label:
     pid: int
     started: int
     format: str = "evalkit.sandbox/1"
+
+    @property
+    def owner(self) -> Process:
+        """The process that runs the sandbox."""
+        return Process(self.started, self.pid)
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A label, and whether anybody holds it."""
+
+    label: Label
+    held: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +129,7 @@ def clean(base: Path) -> list[str]:
         return []
     _check_base(base)
     removed = _clean_unlabelled(base)
+    _await_heirs(base)
     users = frozenset({account().uid})
     removed += end_orphans(base, users, lambda folder: folder.is_dir() and _abandoned(folder) is None)
     for folder in sorted(base.iterdir()):
@@ -196,19 +211,38 @@ def _clean_unlabelled(base: Path) -> list[str]:
 def _locked(handle: int) -> bool:
     """Lock alone; False where somebody holds it for long."""
     deadline = time.monotonic() + _LOCK_S
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.01)
-        else:
-            return True
+    while not _lock(handle):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _await_heirs(base: Path) -> None:
+    """Wait for what owners were starting when they were killed.
+
+    It holds their labels until it has become the program that it was to be, and only then it can be told.
+    """
+    deadline = time.monotonic() + _LOCK_S
+    while any(map(_is_inherited, base.iterdir())) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _is_inherited(folder: Path) -> bool:
+    found = _claim(folder)
+    return found is not None and found.held and process(found.label.pid) != found.label.owner
 
 
 def _abandoned(folder: Path) -> str | None:
     """What a sandbox's folder of ours is, where its owner is gone; None for everything else."""
+    found = _claim(folder)
+    if found is None or found.held:
+        return None
+    return f"sandbox of trial {found.label.trial} of run {found.label.run}"
+
+
+def _claim(folder: Path) -> _Claim | None:
+    """Whose a sandbox's folder of ours is; None for everything else."""
     if not folder.name.startswith(PREFIX) or not _is_ours(folder):
         return None
     try:
@@ -219,13 +253,20 @@ def _abandoned(folder: Path) -> str | None:
         status = os.fstat(handle)
         if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode):
             return None
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        label = Label(**json.loads(os.read(handle, 65536)))
-    except (BlockingIOError, ValueError, TypeError):
+        return _Claim(Label(**json.loads(os.read(handle, 65536))), held=not _lock(handle))
+    except (ValueError, TypeError):
         return None
     finally:
         os.close(handle)
-    return f"sandbox of trial {label.trial} of run {label.run}"
+
+
+def _lock(handle: int) -> bool:
+    """Lock alone; False where somebody holds it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _is_ours(folder: Path) -> bool:
