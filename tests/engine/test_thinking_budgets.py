@@ -113,7 +113,7 @@ def test_an_impossible_level_is_refused_before_anything_is_made(make_suite, tmp_
     )
     with pytest.raises(UsageError, match="'off'") as refused:
         prepare(flags)
-    assert "128 to 32768 tokens" in str(refused.value.hint)
+    assert "128 to 32768" in str(refused.value.hint)
     assert not (tmp_path / "run").exists()
 
 
