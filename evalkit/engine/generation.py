@@ -83,6 +83,7 @@ def facts_about(output: ModelOutput, price: Price | None) -> Facts:
         cache_write_tokens=usage.input_tokens_cache_write,
         total_tokens=usage.total_tokens or None,
         cache_in_input=False,
+        thinking_shown=_is_thinking_shown(output),
     )
     cost = cost_of(price, counted)
     return Facts(
@@ -90,6 +91,15 @@ def facts_about(output: ModelOutput, price: Price | None) -> Facts:
         raw_usage=usage.model_dump(exclude_none=True),
         cost_usd=cost.usd,
         price_source=cost.source,
+    )
+
+
+def _is_thinking_shown(output: ModelOutput) -> bool:
+    """Whether thinking came back, so that a count of 0 is none."""
+    content = output.message.content if output.choices else ""
+    return not isinstance(content, str) and any(
+        isinstance(part, ContentReasoning) and bool((part.reasoning or part.summary or "").strip())
+        for part in content
     )
 
 
