@@ -48,10 +48,10 @@ class Thinking:
         return self.asked if self.taken is None else self.taken
 
 
-def parse_thinking(text: str) -> Thinking:
+def parse_thinking(text: str, where: str | None = None) -> Thinking:
     """Read a thinking budget, in any of the forms in which evalkit prints one, or in a provider's own word for it.
 
-    Raises UsageError for what is none.
+    Raises UsageError for what is none, which names `where` it was given.
     """
     value = text.strip().lower()
     word = value.removeprefix("effort:")
@@ -68,10 +68,11 @@ def parse_thinking(text: str) -> Thinking:
         if len(number) > _DIGITS:
             raise UsageError(
                 f"'{text}' is no thinking budget: no model thinks with so many tokens",
+                where=where,
                 hint=f"The largest number is {10**_DIGITS - 1}.",
             )
         return Thinking(f"tokens:{number}" if number != "0" else "off")
-    raise UsageError(f"'{text}' is no thinking budget", hint=_advice(value))
+    raise UsageError(f"'{text}' is no thinking budget", where=where, hint=_advice(value))
 
 
 def _advice(value: str) -> str:

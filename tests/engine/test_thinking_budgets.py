@@ -179,6 +179,17 @@ def test_the_project_can_say_that_the_nearest_will_do(make_suite, tmp_path, monk
         prepare(RunFlags(suites=(str(suite),), thinking_nearest=False), start=tmp_path)
 
 
+def test_what_is_no_budget_is_refused_with_the_place_where_it_was_given(make_suite, tmp_path):
+    suite = str(make_suite())
+    (tmp_path / "evalkit.toml").write_text("[run]\nthinking = [-5]\n")
+    with pytest.raises(UsageError) as refused:
+        prepare(RunFlags(suites=(suite,)), start=tmp_path)
+    assert refused.value.where == f"{tmp_path / 'evalkit.toml'}: run.thinking"
+    with pytest.raises(UsageError) as refused:
+        prepare(RunFlags(suites=(suite,), thinking=("-6",)), start=tmp_path)
+    assert refused.value.where == "--thinking"
+
+
 @pytest.mark.parametrize(
     ("model", "asked", "settings"),
     [
