@@ -19,7 +19,7 @@ def _line(row: Row) -> str:
         return f"| {models} | exact | exact | exact | exact | {row.source} |"
     words = list(row.efforts or row.effort_tokens)
     efforts = f"{', '.join(words)}: {_code(row.effort) if row.effort else 'as tokens'}" if words else "-"
-    tokens = "-" if row.tokens is None else f"{_code(row.tokens)}<br>{row.numbers}"
+    tokens = "-" if row.tokens is None else f"{_code(row.tokens)}<br>{row.numbers} tokens"
     switched = [
         f"{name}: {_code(piece) if piece else 'default'}"
         for name, piece in (("on", row.on), ("dynamic", row.dynamic))

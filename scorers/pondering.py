@@ -23,7 +23,7 @@ from evalkit.measures.state_changes import changing, effective, tells_changes
 from evalkit.trajectory.step import Prompt
 
 HIDDEN = "no thinking can be read in full, or too little"
-NO_BUDGET = "no budget in tokens was asked for, or thinking was not counted"
+NO_BUDGET = "no budget in tokens was asked for, or thinking was not counted and cannot be read"
 DIALOGUE = "a plain dialogue, without tools"
 _share = partial(Metric, unit="share", better="lower", low=0, high=1)
 _text = partial(Metric, better="neither", low=0, null_when=HIDDEN)
@@ -90,7 +90,7 @@ class Pondering(Scorer):
         _text(name="symbol_runs_per_1k", meaning="runs of six symbols or more, per 1,000 characters"),
         Metric(
             name="budget_adherence",
-            meaning="generations within the thinking budget / generations whose thinking was counted",
+            meaning="generations within the thinking budget / generations whose thinking was counted or can be read",
             unit="share",
             better="higher",
             low=0,
@@ -103,18 +103,19 @@ class Pondering(Scorer):
             unit="tokens",
             better="lower",
             low=0,
-            null_when=NO_BUDGET,
+            null_when="no budget in tokens was asked for, or thinking was not counted",
         ),
     )
 
     def score(self, trial: Trial) -> Iterator[Score]:
         yield from _dilemma(trial)
         yield from _reading(trial)
-        kept = budget_kept(trial.thinks, trial.row.thinking)
+        kept = budget_kept(trial.thinks, trial.row.thinking, taken=trial.row.thinking_taken)
         if kept is not None:
             told = f"{len(kept.beyond)} of {kept.known} generations thought more than {kept.budget} tokens"
             yield Score("budget_adherence", kept.adherence, told, kept.beyond)
-            yield Score("budget_overshoot", kept.overshoot / kept.known, told, kept.beyond)
+            if kept.mean_overshoot is not None:
+                yield Score("budget_overshoot", kept.mean_overshoot, told, kept.beyond)
 
 
 def _dilemma(trial: Trial) -> Iterator[Score]:

@@ -96,9 +96,9 @@ def _say_row(model: str, row: Row) -> None:
         )
         if level in {f"effort:{effort}" for effort in row.effort_tokens}:
             words += " (evalkit's own number)"
-        say(f"{level:<14} {words}", hanging=" " * 15)
+        say(f"{_given(level):<8} {words}", hanging=" " * 9)
     for level, sent in _on_responses(row).items():
-        say(f"{level:<14} {dumps(sent)} on the Responses interface", hanging=" " * 15)
+        say(f"{_given(level):<8} {dumps(sent)} on the Responses interface", hanging=" " * 9)
     say_unbroken("")
     if row.below_max_tokens:
         say("The number must be below the tokens of one answer (--max-tokens).", hanging=INDENT)
@@ -110,6 +110,11 @@ def _say_row(model: str, row: Row) -> None:
     if row.note:
         say(f"Note: {row.note}.", hanging=INDENT)
     say(f"Source: {row.source}", hanging=INDENT)
+
+
+def _given(level: str) -> str:
+    """A level as it is given to --thinking."""
+    return level.removeprefix("effort:").removeprefix("tokens:")
 
 
 def _table() -> None:

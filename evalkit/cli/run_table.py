@@ -284,6 +284,7 @@ def _trial_as_json(trial: Trial, tampered: Codes | None) -> dict[str, object]:
         if tampered is None
         else {"confirmed": list(tampered.confirmed), "suspected": list(tampered.suspected)},
         "thinking": trial.thinking,
+        "thinking_taken": trial.thinking_taken,
         "thinking_sent": trial.thinking_sent,
         "thinking_honoured": trial.thinking_honoured,
     }

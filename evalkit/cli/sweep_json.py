@@ -61,6 +61,7 @@ def _level(level: SweptLevel) -> dict[str, object]:
     return {
         "agent": level.agent,
         "asked": level.asked,
+        "taken": level.taken,
         "sent": list(level.sent),
         "trials": level.trials,
         "broken": level.broken,

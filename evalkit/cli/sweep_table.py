@@ -23,7 +23,7 @@ def print_sweeps(found: Sequence[ThinkingSweep]) -> None:
         n = len(own.curve.tasks)
         say(f"Thinking of {own.family}, {_counted(n, 'task')} at each level:", hanging=INDENT)
         names = [
-            Text(one_line(level.asked) + (" = b*" if level is own.enough else "")) for level in own.levels
+            Text(one_line(level.name) + (" = b*" if level is own.enough else "")) for level in own.levels
         ]
         columns = [
             Column(heading, [Text(told(level)) for level in own.levels])
@@ -42,7 +42,7 @@ def print_sweeps(found: Sequence[ThinkingSweep]) -> None:
 
 def _columns(own: ThinkingSweep) -> dict[str, Callable[[SweptLevel], str]]:
     columns: dict[str, Callable[[SweptLevel], str]] = {}
-    if any(level.sent not in {(), (level.asked,)} for level in own.levels):
+    if any(level.sent not in {(), (level.given,)} for level in own.levels):
         columns["sent"] = lambda level: one_line(" | ".join(level.sent)) or "-"
     columns["tokens"] = lambda level: number_text(level.result.tokens)
     columns["success"] = lambda level: interval_text(
@@ -60,17 +60,17 @@ def _about(own: ThinkingSweep) -> Iterator[str]:
     if own.curve.inverse:
         last = own.levels[-1]
         yield (
-            f"More thinking makes it worse: success at {last.asked} is significantly below that at "
-            f"{own.levels[own.curve.best].asked} (p = {number_text(last.result.standing.p_below)})."
+            f"More thinking makes it worse: success at {last.name} is significantly below that at "
+            f"{own.levels[own.curve.best].name} (p = {number_text(last.result.standing.p_below)})."
         )
-    taxed = [f"{level.asked} {_amount(level.result.tax)}" for level in own.levels if level.result.tax]
+    taxed = [f"{level.name} {_amount(level.result.tax)}" for level in own.levels if level.result.tax]
     if taxed:
         yield f"Thinking tax, tokens beyond those at b* on tasks that both solve: {', '.join(taxed)}."
     for level in own.levels:
         if level.result.lost:
-            yield f"Solved at b* and not at {level.asked}: {_tasks(level.result.lost)}."
+            yield f"Solved at b* and not at {level.name}: {_tasks(level.result.lost)}."
     if own.curve.solved_by_none:
-        spent = [f"{level.asked} {_amount(level.result.unsolved_spend)}" for level in own.levels]
+        spent = [f"{level.name} {_amount(level.result.unsolved_spend)}" for level in own.levels]
         none = own.curve.solved_by_none
         yield f"No level solves {_counted(none, 'task')}; tokens of a trial of each: {', '.join(spent)}."
     yield from _beside(own)
@@ -82,22 +82,22 @@ def _enough(own: ThinkingSweep) -> str:
         return "Nothing is solved at any level, so that no budget is known to be sufficient."
     standing, points = own.enough.result.standing, round(100 * own.curve.margin)
     if own.curve.sufficient == own.curve.best:
-        return f"b*, the sufficient budget, is {own.enough.asked}: no smaller level is as good as the best."
+        return f"b*, the sufficient budget, is {own.enough.name}: no smaller level is as good as the best."
     shown = (
         f"and it is shown to be at most {points} points worse"
         if standing.non_inferior
         else f"but it is not shown to be at most {points} points worse: it may be {_points(-standing.lowest)}"
     )
     return (
-        f"b*, the sufficient budget, is {own.enough.asked}, the smallest level as good as the best, "
-        f"{own.levels[own.curve.best].asked}: {change_text(standing.difference, standing.low, standing.high)}, {shown}."
+        f"b*, the sufficient budget, is {own.enough.name}, the smallest level as good as the best, "
+        f"{own.levels[own.curve.best].name}: {change_text(standing.difference, standing.low, standing.high)}, {shown}."
     )
 
 
 def _beside(own: ThinkingSweep) -> Iterator[str]:
     """What the table does not cover, and what was not kept to."""
     over = [
-        f"{level.asked} {_amount(level.overshoot)}"
+        f"{level.name} {_amount(level.overshoot)}"
         for level in own.levels
         if level.overshoot and level.adherence is not None and level.adherence < _NOT_KEPT
     ]
@@ -105,6 +105,9 @@ def _beside(own: ThinkingSweep) -> Iterator[str]:
         yield f"Thinking beyond the budget, tokens per generation: {', '.join(over)}."
     if not own.in_order_asked:
         yield "Levels stand in order of the tokens that they took: those that were asked for have none."
+    for given, levels in own.alike.items():
+        names = ", ".join(level.name for level in levels)
+        yield f"Given alike, {given}, so that only chance is between them: {names}."
     if own.tasks_left_out:
         yield f"Left out, as not every level has a verdict and tokens: {_counted(own.tasks_left_out, 'task')}."
     if own.left_out:

@@ -82,10 +82,12 @@ def make_agents(
     sampling: Sampling | None = None,
     base_url: str | None = None,
     approvals: Approvals | None = None,
+    thinking_from: str | None = None,
 ) -> tuple[Agent, ...]:
     """Every model with every thinking budget, in the order given, each once.
 
-    Raises UsageError for a model or budget that does not exist, before anything is spent.
+    Raises UsageError for a model or budget that does not exist, before anything is spent. `thinking_from` says where
+    the budgets were given.
     """
     agents: dict[str, Agent] = {}
     for text in models:
@@ -96,7 +98,7 @@ def make_agents(
             agent = Agent(
                 model=model,
                 loop=own.loop.name if own and own.loop else "react",
-                thinking=parse_thinking(asked),
+                thinking=parse_thinking(asked, thinking_from),
                 tool_settings=tool_settings,
                 sampling=sampling if sampling and model.route != "scripted" else Sampling(),
                 base_url=None if model.route == "scripted" else base_url,

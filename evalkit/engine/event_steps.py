@@ -15,13 +15,14 @@ from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageTool, ChatMessageUser
 from inspect_ai.tool import ToolCall
 
-from evalkit.engine.answer import raw_arguments, refusal_in
+from evalkit.engine.answer import Facts, raw_arguments, refusal_in
 from evalkit.engine.approvals.guard import approved_in
 from evalkit.engine.calls import act_step, call_events, error_kind
 from evalkit.engine.effects.attribution import missed
 from evalkit.engine.generation import facts_about, think_step
 from evalkit.engine.inspect_thinking import seen
 from evalkit.engine.recorder import Recorder, Stopwatch
+from evalkit.engine.same_request import FailedAttempts
 from evalkit.engine.spending import Spending
 from evalkit.engine.traces import Approved, CallTrace, Traces
 from evalkit.models.failure import SentDiffers
@@ -47,8 +48,7 @@ class EventSteps:
         self._told: set[str] = set()
         self.failure: SentDiffers | None = None
         """Why no further call is worth its money; the trial fails with it."""
-        self._failed = 0
-        """Attempts since the last answer."""
+        self._failed = FailedAttempts()
         self._asked: dict[str, _Asked] = {}
         """By the call's id."""
         self._approved: defaultdict[str, deque[Approved]] = defaultdict(deque)
@@ -92,19 +92,16 @@ class EventSteps:
         if not _is_answer(event):
             said = (event.error or "cut off").strip().splitlines()[0]
             self._recorder.event("error", canonical_json({"model": event.model, "error": said}))
-            self._failed += 1
+            self._failed.fail(event)
+            self._seen(Facts(usage=None), event)
             return
-        retries, self._failed = self._failed, 0
+        retries = self._failed.answered(event)
         refusal = refusal_in(event.output)
         if refusal is not None:
             detail = {"refused": event.output.stop_reason, "message": refusal}
             self._recorder.event("limit", canonical_json(detail))
             return
-        facts = facts_about(event.output, self._spending.price)
-        try:
-            facts = seen(facts, event, self._spending.wire)
-        except SentDiffers as failure:
-            self.failure, facts = failure, dataclasses.replace(facts, thinking_sent=failure.sent)
+        facts = self._seen(facts_about(event.output, self._spending.price), event)
         self._spending.add(facts)
         number = self._recorder.next
         step = think_step(number, event.input, event.output, facts, Stopwatch(), retries=retries)
@@ -113,6 +110,19 @@ class EventSteps:
         calls = event.output.message.tool_calls if event.output.choices else None
         for index, call in enumerate(calls or ()):
             self._asked[call.id] = _Asked((number, index), call, raw_arguments(event.output.message, index))
+
+    def _seen(self, facts: Facts, event: ModelEvent) -> Facts:
+        """The facts with the level of thinking that an attempt asked for; another one than was asked for is kept as
+        the `failure`.
+        """
+        try:
+            found = seen(facts, event, self._spending.wire)
+        except SentDiffers as failure:
+            self.failure = failure
+            found = dataclasses.replace(facts, thinking_sent=failure.sent)
+        if found.thinking_sent is not None:
+            self._spending.note_level(found.thinking_sent)
+        return found
 
     def _prompt(self, message: ChatMessage) -> None:
         if not isinstance(message, ChatMessageSystem | ChatMessageUser):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from inspect_ai.model import (
     ChatMessage,
-    ChatMessageAssistant,
     Content,
     ContentReasoning,
     ContentText,
@@ -20,6 +19,7 @@ from evalkit.engine.recorder import Stopwatch
 from evalkit.models.prices import cost_of
 from evalkit.models.rates import Price
 from evalkit.models.reconcile import reconcile
+from evalkit.models.think_tags import split_inline
 from evalkit.models.usage import Usage
 from evalkit.trajectory.canonical import canonical_json
 from evalkit.trajectory.step import Think
@@ -45,7 +45,7 @@ def think_step(
 ) -> Think:
     """Record one generation. Counts that the provider did not report stay None."""
     usage = facts.usage or Usage()
-    said = _said(output.message if output.choices else None)
+    said = _said(_content_of(output))
     return Think(
         step=number,
         started_at=watch.started_at,
@@ -83,6 +83,7 @@ def facts_about(output: ModelOutput, price: Price | None) -> Facts:
         cache_write_tokens=usage.input_tokens_cache_write,
         total_tokens=usage.total_tokens or None,
         cache_in_input=False,
+        thinking_shown=any(map(_shows, _content_of(output) or ())),
     )
     cost = cost_of(price, counted)
     return Facts(
@@ -93,6 +94,33 @@ def facts_about(output: ModelOutput, price: Price | None) -> Facts:
     )
 
 
+def _content_of(output: ModelOutput) -> list[Content] | None:
+    """What an output holds, in order; None for an output without any choice.
+
+    Our own providers have taken think tags out of the text; of what those of Inspect's leave in it they count where no
+    thinking came on its own.
+    """
+    if not output.choices:
+        return None
+    told = output.message.content
+    content: list[Content] = [ContentText(text=told)] if isinstance(told, str) else list(told)
+    if facts_of(output.metadata) is not None or any(isinstance(part, ContentReasoning) for part in content):
+        return content
+    text = "".join(part.text for part in content if isinstance(part, ContentText))
+    thought, answer = split_inline(text)
+    if thought is None:
+        return content
+    others = [part for part in content if not isinstance(part, ContentText)]
+    return [ContentReasoning(reasoning=thought), ContentText(text=answer), *others]
+
+
+def _shows(part: Content) -> bool:
+    """Whether thinking came back, readable or not, so that a count of 0 is none."""
+    if not isinstance(part, ContentReasoning):
+        return False
+    return bool(part.reasoning.strip() or part.summary or part.signature or part.redacted)
+
+
 def _visibility(shown: ReasoningVisibility, usage: Usage) -> ReasoningVisibility:
     """Where no reasoning is shown, its count tells whether there was any; without a count nobody knows."""
     if shown != "none" or usage.reasoning_tokens == 0:
@@ -100,13 +128,11 @@ def _visibility(shown: ReasoningVisibility, usage: Usage) -> ReasoningVisibility
     return "unknown" if usage.reasoning_tokens is None else "count_only"
 
 
-def _said(message: ChatMessageAssistant | None) -> _Said:
-    if message is None:
+def _said(content: Sequence[Content] | None) -> _Said:
+    if content is None:
         return _Said(reasoning=None, text="", visibility="unknown", blocks=None)
-    if isinstance(message.content, str):
-        return _Said(reasoning=None, text=message.content, visibility="none", blocks=None)
-    thoughts = [part for part in message.content if isinstance(part, ContentReasoning)]
-    text = "".join(part.text for part in message.content if isinstance(part, ContentText))
+    thoughts = [part for part in content if isinstance(part, ContentReasoning)]
+    text = "".join(part.text for part in content if isinstance(part, ContentText))
     if not thoughts:
         return _Said(reasoning=None, text=text, visibility="none", blocks=None)
     shown = [part.summary if part.redacted else part.reasoning for part in thoughts]
@@ -114,7 +140,7 @@ def _said(message: ChatMessageAssistant | None) -> _Said:
     if all(part.redacted for part in thoughts):
         visibility = "summary" if any(part.summary for part in thoughts) else "encrypted"
     reasoning = "\n\n".join(part for part in shown if part) or None
-    blocks = canonical_json([_block(part) for part in message.content])
+    blocks = canonical_json([_block(part) for part in content])
     return _Said(reasoning=reasoning, text=text, visibility=visibility, blocks=blocks)
 
 

@@ -81,6 +81,19 @@ def seen(facts: Facts, event: ModelEvent | None, wire: ThinkingWire | None) -> F
     return replace(facts, thinking_sent=sent)
 
 
+def levels_of_failed(begin: int, wire: ThinkingWire | None) -> list[str]:
+    """The levels that failed attempts asked for since an event of the trial in this context, as far as they were seen.
+
+    Raises SentDiffers as `seen`.
+    """
+    if wire is None:
+        return []
+    events = [event for event in transcript().events[begin:] if isinstance(event, ModelEvent)]
+    failed = [event for event in events if event.error is not None and event.role is None]
+    sent = [seen(Facts(usage=None), event, wire).thinking_sent for event in failed]
+    return [level for level in sent if level is not None]
+
+
 def latest_call() -> ModelEvent | None:
     """The newest generation of the trial in this context."""
     return next((event for event in reversed(transcript().events) if isinstance(event, ModelEvent)), None)

@@ -108,7 +108,7 @@ class Ledger:
         return Trial(
             **planned_columns(planned, run_id),
             thinking_sent=self._thinking_sent(planned, recorder),
-            thinking_honoured=honoured(agent.thinking.level, recorder.thinks),
+            thinking_honoured=honoured(agent.thinking.asked, recorder.thinks, taken=agent.thinking.taken),
             sandbox=sandbox,
             sandbox_runtime=self.runtime,
             image_digest=self.image_digest,

@@ -95,11 +95,13 @@ class LitellmModel(ModelAPI):
     ) -> ModelOutput | tuple[ModelOutput, ModelCall]:
         """One attempt. Raises EndpointFailure; Inspect decides with `should_retry` whether there is another."""
         self._refusals.check()
+        parameters = _parameters(config)
+        self._endpoint.check_settings(parameters)
         question = Question(
             messages=await wire_messages(input),
             tools=wire_tools(tools),
             tool_choice=wire_tool_choice(tool_choice),
-            parameters=_parameters(config),
+            parameters=parameters,
         )
         try:
             completion, cost = await ask(self._endpoint, self._tariff, question)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -23,7 +24,7 @@ from evalkit.engine.answer import refusal_in
 from evalkit.engine.attempts import Attempts
 from evalkit.engine.calls import run_call
 from evalkit.engine.generation import facts_about, think_step
-from evalkit.engine.inspect_thinking import latest_call, seen
+from evalkit.engine.inspect_thinking import latest_call, levels_of_failed, seen
 from evalkit.engine.limits import AgentLimits, note_spent, tokens_spent
 from evalkit.engine.recorder import Recorder
 from evalkit.engine.spending import Spending
@@ -133,12 +134,14 @@ def _tell(
 
 async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutput:
     attempts = Attempts(given.clock, given.recorder, given.spending)
+    begin = len(transcript().events)
     with attempts.counted():
         try:
             output = await given.model.generate(messages, tools=list(given.tools), config=given.config)
         except LimitExceededError:
             raise
         except Exception as error:
+            _note_failed(given, begin)
             raise attempts.failure(error, str(given.model)) from error
         attempts.answered(output, _retries_told())
     refusal = refusal_in(output)
@@ -146,6 +149,7 @@ async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutpu
         detail = {"refused": output.stop_reason, "message": refusal}
         given.recorder.event("limit", canonical_json(detail))
         return output
+    _note_failed(given, begin)
     try:
         facts = seen(facts_about(output, given.spending.price), latest_call(), given.spending.wire)
     except SentDiffers as failure:
@@ -156,6 +160,16 @@ async def _generate(given: LoopInput, messages: list[ChatMessage]) -> ModelOutpu
         think_step(given.recorder.next, messages, output, facts, attempts.watch, retries=attempts.failed)
     )
     return output
+
+
+def _note_failed(given: LoopInput, begin: int) -> None:
+    """Take down what failed attempts asked for. Raises SentDiffers where that was another level than is asked for."""
+    try:
+        for level in levels_of_failed(begin, given.spending.wire):
+            given.spending.note_level(level)
+    except SentDiffers as failure:
+        given.spending.note_level(failure.sent)
+        raise
 
 
 def _retries_told() -> int | None:

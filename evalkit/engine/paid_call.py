@@ -37,7 +37,7 @@ async def ask(endpoint: Endpoint, tariff: Tariff, question: Question) -> tuple[C
         completion = await endpoint.ask(question)
         return completion, cost_of(tariff.price, completion.reading.usage)
     price, attempts = tariff.price, current_attempts.get()
-    most = question.parameters.get("max_tokens") or tariff.most_output
+    most = endpoint.thinking.bound or question.parameters.get("max_tokens") or tariff.most_output
     if not isinstance(most, int):
         raise TypeError("a call without a bound on its output cannot have a cost limit")
     size = _size(question)

@@ -28,6 +28,7 @@ class PlannedColumns(TypedDict):
     depth: Depth
     model: str
     thinking: str
+    thinking_taken: str | None
     tool_settings: str
     approvals: str | None
     temperature: float | None
@@ -56,6 +57,7 @@ def planned_columns(planned: Planned, run_id: str) -> PlannedColumns:
         depth=planned.depth,
         model=str(agent.model),
         thinking=agent.thinking.asked,
+        thinking_taken=agent.thinking.taken,
         tool_settings=agent.tool_settings.id,
         approvals=agent.approvals.id if agent.approvals else None,
         temperature=agent.sampling.temperature,

@@ -243,6 +243,7 @@ def _agents(project: Project, flags: RunFlags, settings: RunDefaults, own: OwnCo
         sampling=_sampling(flags, settings),
         base_url=settings.base_url if flags.base_url is None else flags.base_url,
         approvals=load_approvals(_approvals(project, flags, settings)),
+        thinking_from="--thinking" if flags.thinking else f"{project.path}: run.thinking",
     )
     check_models(agents)
     nearest = settings.thinking_nearest if flags.thinking_nearest is None else flags.thinking_nearest

@@ -155,6 +155,8 @@ async def run_solver(
         steps.flush(final=True)
         if isinstance(error, LimitExceededError) or not _model_failed(recorder):
             raise
+        if steps.failure is not None:
+            raise steps.failure from error
         raise attempts.failure(error, "the model") from error
     finally:
         current_attempts.reset(attempts_token)

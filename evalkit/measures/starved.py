@@ -6,8 +6,17 @@ from collections.abc import Iterable
 
 from evalkit.trajectory.step import Act, Step, Think
 
-_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens"})
-"""How providers and harnesses say that an answer ended because it had used up its tokens."""
+_LENGTH = frozenset(
+    {
+        "length",
+        "max_tokens",
+        "max_output_tokens",
+        "model_length",
+        "context_length",
+        "model_context_window_exceeded",
+    }
+)
+"""How providers and harnesses say that an answer ended because it had used up its tokens, or the context's."""
 
 
 def starved(steps: Iterable[Step]) -> tuple[int, ...]:

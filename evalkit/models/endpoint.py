@@ -22,6 +22,7 @@ from evalkit.models.reading import Call, Reading
 from evalkit.models.responses_input import RESPONSES, responses_request
 from evalkit.models.sent_settings import left_out
 from evalkit.models.thinking import tokens_in
+from evalkit.models.thinking_contradicted import check_settings
 from evalkit.models.thinking_sent import body_in, knobs, level_of
 from evalkit.models.thinking_wire import ThinkingWire
 from evalkit.models.wiretap import Addition, Exchange, listening
@@ -93,6 +94,9 @@ class Endpoint:
         litellm = load()
         litellm.aclient_session = litellm.in_memory_llm_clients_cache.client()
         wire = self.thinking.within(question.parameters.get("max_tokens"))
+        if wire.bound is not None:  # which is put into the request by evalkit itself
+            others = {name: value for name, value in question.parameters.items() if name != "max_tokens"}
+            question = replace(question, parameters=others)
         addition = Addition({} if wire.parameters else wire.body, wire.headers)
         with listening(addition) as heard:
             error, normalised = None, None
@@ -103,8 +107,11 @@ class Endpoint:
                 )
             except Exception as raised:  # noqa: BLE001  what litellm makes of trouble is any exception
                 error = raised
-        exchange = heard[-1] if heard else None
-        self._check_thinking(wire, exchange, question)
+        for each in heard:
+            self._check_thinking(wire, each, question)
+        exchange = next(
+            (each for each in reversed(heard) if each.asks is not None), next(iter(heard[-1:]), None)
+        )
         if error is not None and (rejected := _rejected_call(exchange)) is not None:
             return replace(rejected, thinking_sent=wire.read_back(body_in(rejected.sent)))
         reading = self._read(exchange, normalised)
@@ -128,10 +135,14 @@ class Endpoint:
         budget = tokens_in(level_of(knobs(self.thinking.body)))
         return 0 if budget is None else budget + 1
 
-    def _check_thinking(self, wire: ThinkingWire, exchange: Exchange | None, question: Question) -> None:
+    def check_settings(self, parameters: Json) -> None:
+        """Raise ModelError for parameters, of an agent loop's own, that contradict how much is to be thought."""
+        check_settings(self._name, self.thinking, parameters)
+
+    def _check_thinking(self, wire: ThinkingWire, exchange: Exchange, question: Question) -> None:
         """Raise EndpointFailure where a request went out that asked for another level of thinking."""
-        request = {} if exchange is None else body_in(exchange.request)
-        if exchange is None or wire.is_sent(request):
+        request = exchange.asks
+        if request is None or wire.is_sent(request):
             return
         if wire.level == "default" and not _TOLD.isdisjoint(question.parameters):
             return  # an agent loop of the user's own says how much is to be thought

@@ -13,6 +13,8 @@ from evalkit.models.thinking_table import Row, row_for
 
 _EFFORT_TOKENS: Mapping[str, int] = dict(zip(EFFORTS, (512, 1024, 8192, 24576, 32768, 65536), strict=True))
 """Only to tell which level is nearer, never sent."""
+_WORDS = 4096
+"""Tokens that are proposed for what is said after thinking."""
 _SOME = 8192
 """About as much as a model thinks that is only told to."""
 
@@ -45,9 +47,9 @@ def choose(model: ModelName, thinking: Thinking, sampling: Sampling, *, nearest:
 
 
 def takes(row: Row) -> str:
-    """The levels of a row in words, such as `default, off, low, high, 1 to 24576 tokens`."""
-    words = [level.removeprefix("effort:") for level in row.levels if level != "tokens:N"]
-    return ", ".join([*words, *([row.numbers] if row.numbers else [])])
+    """The levels of a row as --thinking takes them, such as `default, off, low, or a number of tokens: 1 to 24576`."""
+    words = ", ".join(level.removeprefix("effort:") for level in row.levels if level != "tokens:N")
+    return f"{words}, or a number of tokens: {row.numbers}" if row.numbers else words
 
 
 def nearest_level(row: Row, asked: str) -> str:
@@ -64,7 +66,7 @@ def nearest_level(row: Row, asked: str) -> str:
                 return other
     efforts = [level for level in row.levels if effort_in(level)]
     known = [*(["off"] if row.has("off") else []), *efforts]
-    if row.numbers and (asked == "off" or not efforts):
+    if row.numbers and (asked == "off" or not efforts) and not (asked == "off" and row.bounds_answers):
         known.append(f"tokens:{_clamped(row, _amount(asked))}")
     if known in ([], ["off"]):
         known += [level for level in ("on", "dynamic") if row.has(level)]
@@ -100,13 +102,12 @@ def _check_sampling(model: ModelName, row: Row, thinking: Thinking, sampling: Sa
     number = _budget(row, thinking.level)
     if number is None:
         return
-    if row.below_max_tokens:
-        _check_below(model, thinking, number, sampling)
-    bound = row.piece(thinking.level).get("max_tokens")
-    if bound is not None and sampling.max_tokens not in {None, bound}:
+    if not row.bounds_answers:
+        _check_below(model, row, thinking, number, sampling)
+    elif sampling.max_tokens not in {None, number}:
         raise UsageError(
             f"{model} can only be bounded by the tokens of its whole answer, and two numbers are given: "
-            f"{bound} for thinking, --max-tokens {sampling.max_tokens}",
+            f"{number} for thinking, --max-tokens {sampling.max_tokens}",
             hint="Give one of them.",
         )
 
@@ -120,20 +121,25 @@ def _budget(row: Row, level: str) -> int | None:
     return row.tokens_for(level) or tokens_in(level)
 
 
-def _check_below(model: ModelName, thinking: Thinking, number: int, sampling: Sampling) -> None:
+def _check_below(model: ModelName, row: Row, thinking: Thinking, number: int, sampling: Sampling) -> None:
     most = sampling.max_tokens
-    if most is None and model.route == "litellm":
+    if most is not None and number >= most:
+        raise UsageError(
+            f"{model} cannot think with {number} tokens ('{thinking}') in an answer of {most}",
+            hint=f"The budget must be below the tokens of one answer: --max-tokens {number + _WORDS}, or a smaller "
+            "budget.",
+        )
+    if most is None and row.below_max_tokens and model.route == "litellm":
         from evalkit.models.prices import max_output_tokens
 
         most = max_output_tokens(model.name)
         if most is None:
             raise UsageError(
                 f"it is not known how many tokens an answer of {model} can have, and {number} are to be for thinking",
-                hint=f"Say how many, above {number}, such as --max-tokens {number + 4096}",
+                hint=f"Say how many, above {number}, such as --max-tokens {number + _WORDS}",
             )
-    if most is not None and number >= most:
-        raise UsageError(
-            f"{model} cannot think with {number} tokens ('{thinking}') in an answer of {most}",
-            hint=f"The budget must be below the tokens of one answer: --max-tokens {number + 4096}, or a smaller "
-            "budget.",
-        )
+        if number >= most:
+            raise UsageError(
+                f"{model} cannot think with {number} tokens ('{thinking}') in an answer of {most}, its longest",
+                hint="The budget must be below that, with room for the answer itself.",
+            )

@@ -7,7 +7,7 @@ and put into evalkit's words.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from evalkit.models.wire.json_values import as_object
@@ -72,33 +72,49 @@ _KINDS = {"disabled": "off", "enabled": "on", "adaptive": "dynamic", "auto": "dy
 
 
 def knobs(body: Mapping[str, Any]) -> Knobs:
-    """The part of a request that is about how much is to be thought, its names in one spelling; empty for nothing."""
-    return dict(_knobs(body))
+    """The part of a request that is about how much is to be thought, its names in one spelling; empty for nothing.
+
+    What is said twice in different places and differs is kept twice, the second one within its place.
+    """
+    found: dict[str, Any] = {}
+    for place, name, value in _knobs(body):
+        if name not in found:
+            found[name] = value
+        elif found[name] != value or type(found[name]) is not type(value):
+            _put(found, place, name, value)
+    return found
 
 
 def level_of(found: Knobs) -> str:
     """Settings of thinking as a level: `default` for none, compact JSON for what cannot be read as one."""
     if not found:
         return "default"
+    told = _levels(found)
+    return told.pop() if len(told) == 1 else json.dumps(found, sort_keys=True, separators=(",", ":"))
+
+
+def contradicts(found: Knobs) -> bool:
+    """Whether settings of thinking name several levels."""
+    return len(_levels(found)) > 1
+
+
+def _levels(found: Knobs) -> set[str]:
+    """Every level that settings name; empty where none can be read."""
     leaves = list(_leaves(found))
     numbers = {value for name, value in leaves if name in _BUDGETS and type(value) is int}
     words = {str(value).lower() for name, value in leaves if name in _EFFORTS and isinstance(value, str)}
     switches = {value for name, value in leaves if name in _SWITCHES and isinstance(value, bool)}
     kinds = {_KINDS.get(value) for name, value in leaves if name == "type" and isinstance(value, str)}
-    if "off" in kinds or False in switches or words & {"none"} or numbers == {0}:
-        told = {"off"}
-        if words - {"none"} or any(numbers) or True in switches:
-            told.add("more")
-    elif numbers:
+    if "off" in kinds or False in switches or "none" in words or numbers == {0}:
+        more = bool(words - {"none"} or any(numbers) or True in switches or kinds - {"off"})
+        return {"off", "more"} if more else {"off"}
+    if numbers:
         told = {"dynamic" if number == -1 else f"tokens:{number}" for number in numbers}
-        told |= {f"effort:{word}" for word in words}
-    elif words:
-        told = {"on" if word == "default" else f"effort:{word}" for word in words}
-    else:
-        told = {kind for kind in kinds if kind}
-        if not told and switches:
-            told = {"on"}
-    return told.pop() if len(told) == 1 else json.dumps(found, sort_keys=True, separators=(",", ":"))
+        return told | {f"effort:{word}" for word in words} | {kind for kind in kinds if kind == "dynamic"}
+    if words:
+        return {"on" if word == "default" else f"effort:{word}" for word in words}
+    told = {kind for kind in kinds if kind}
+    return told or ({"on"} if switches else set[str]())
 
 
 def sent_level(body: Mapping[str, Any]) -> str:
@@ -115,18 +131,28 @@ def body_in(text: str | bytes) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", as_object(value))
 
 
-def _knobs(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _knobs(
+    body: Mapping[str, Any], place: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], str, Any]]:
+    """Where each setting stands, its name, and its value."""
     for name, value in body.items():
         known = _OTHER_NAMES.get(name, name)
         if known in _WHOLE and isinstance(value, Mapping):
             if inner := _amounts(cast("Mapping[str, Any]", value)):
-                yield known, inner
-        elif (known in _SINGLE or known == "thinking") and value is not None:
-            yield known, value
-        elif name == "effort":
-            yield name, value
+                yield place, known, inner
+        elif (known in _SINGLE or known in _WHOLE) and value is not None:
+            yield place, known, value
+        elif name == "effort" and value is not None:
+            yield place, name, value
         elif name in _AROUND and isinstance(value, Mapping):
-            yield from _knobs(cast("Mapping[str, Any]", value))
+            yield from _knobs(cast("Mapping[str, Any]", value), (*place, name))
+
+
+def _put(found: dict[str, Any], place: Sequence[str], name: str, value: object) -> None:
+    """Add a setting within its place, whose own name no setting has."""
+    for outer in (*place, *(() if place else ("body",))):
+        found = found.setdefault(outer, {})
+    found[name] = value
 
 
 def _amounts(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -96,12 +96,17 @@ class Row(Levels):
 
     @property
     def numbers(self) -> str:
-        """Which numbers of tokens can be asked for, in words; empty where none can."""
+        """Which numbers of tokens can be asked for, in words, such as `1024 or more`; empty where none can."""
         if self.tokens is None and not self.exact:
             return ""
         if self.most is not None:
-            return f"{self.least} to {self.most} tokens"
-        return f"{self.least} tokens or more"
+            return f"{self.least} to {self.most}"
+        return f"{self.least} or more"
+
+    @property
+    def bounds_answers(self) -> bool:
+        """Whether a number of tokens bounds the whole answer, because nothing bounds thinking alone."""
+        return "max_tokens" in (self.tokens or {})
 
     def has(self, level: str) -> bool:
         """Whether there is such a level, as `effort:high` or `tokens:2048`."""

@@ -29,10 +29,15 @@ class ThinkingWire:
     prefix: str | None = None
     """Words before the user's first message."""
 
+    @property
+    def bound(self) -> int | None:
+        """The tokens of a whole answer, where these are what the budget bounds."""
+        bound = self.body.get("max_tokens")
+        return bound if isinstance(bound, int) else None
+
     def within(self, max_tokens: object) -> ThinkingWire:
         """The same for an answer that may have so many tokens, where these are what the budget bounds."""
-        bound = self.body.get("max_tokens")
-        if not isinstance(bound, int) or not isinstance(max_tokens, int) or max_tokens >= bound:
+        if self.bound is None or not isinstance(max_tokens, int) or max_tokens >= self.bound:
             return self
         return replace(self, body={**self.body, "max_tokens": max_tokens})
 

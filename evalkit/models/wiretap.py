@@ -55,6 +55,12 @@ class Exchange:
             return b""
 
     @property
+    def asks(self) -> Mapping[str, Any] | None:
+        """The request's body where it asks a model something; None for others, such as questions about a model."""
+        told = _object(self.request)
+        return None if told is None or _CONVERSATION.isdisjoint(told) else told
+
+    @property
     def sent(self) -> str:
         """The request's body."""
         return self._without_secrets(self.request).decode("utf-8", "replace")
@@ -153,21 +159,26 @@ def _added(request: httpx.Request, body: bytes, addition: Addition) -> bytes:
     """Put an addition into a request to a model; returns the body that goes out."""
     if not addition.body and not addition.headers:
         return body
-    try:
-        told: object = json.loads(body)
-    except (ValueError, RecursionError):
-        return body
-    if not isinstance(told, dict) or _CONVERSATION.isdisjoint(cast("dict[str, Any]", told)):
+    told = _object(body)
+    if told is None or _CONVERSATION.isdisjoint(told):
         return body
     for name, value in addition.headers.items():
         own = [word.strip() for word in request.headers.get(name, "").split(",") if word.strip()]
         request.headers[name] = ",".join(dict.fromkeys([*own, value]))
     if not addition.body:
         return body
-    changed = json.dumps(merged(cast("dict[str, Any]", told), addition.body)).encode()
+    changed = json.dumps(merged(told, addition.body)).encode()
     request.stream = httpx.ByteStream(changed)
     request.headers["content-length"] = str(len(changed))
     return changed
+
+
+def _object(body: bytes) -> Mapping[str, Any] | None:
+    try:
+        told: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", told) if isinstance(told, dict) else None
 
 
 def _is_at_home(response: httpx.Response) -> bool:

@@ -15,6 +15,7 @@ _SETTINGS = (
     "model",
     "model_served",
     "thinking",
+    "thinking_taken",
     "thinking_sent",
     "tool_settings",
     "approvals",

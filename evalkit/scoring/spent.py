@@ -78,7 +78,7 @@ class Spent:
         hidden = hidden_tokens(
             self.trial.thinks,
             visibility=row.reasoning_visibility,
-            budget=budget_of(row.thinking),
+            budget=budget_of(row.thinking_taken or row.thinking),
             honoured=row.thinking_honoured,
         )
         floored = comparable(self.basis, 0.0, reference).reference

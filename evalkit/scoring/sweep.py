@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from evalkit.measures.budget_kept import budget_of
 from evalkit.measures.standing import Judged
 from evalkit.measures.sweep import Level, LevelResult, Sweep, common_tasks, sweep
-from evalkit.models.thinking import EFFORTS
+from evalkit.models.thinking import EFFORTS, Thinking
 from evalkit.scoring.estimate import Estimate
 from evalkit.scoring.swept_trial import SweptTrial, by_task
 from evalkit.stats.interval import bounded_interval
@@ -26,6 +26,8 @@ class SweptLevel:
 
     agent: str
     asked: str
+    taken: str | None
+    """The nearest level that was taken instead; None: the one asked for."""
     sent: tuple[str, ...]
     """Each level that was read back from what went out, sorted; empty where none is known."""
     trials: int
@@ -42,6 +44,16 @@ class SweptLevel:
     """Success with its interval."""
     result: LevelResult
 
+    @property
+    def name(self) -> str:
+        """What was asked for, and what was taken instead: `effort:low`, `effort:minimal~low`."""
+        return str(Thinking(self.asked, self.taken))
+
+    @property
+    def given(self) -> str:
+        """The level that the model was given."""
+        return self.taken or self.asked
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingSweep:
@@ -57,6 +69,14 @@ class ThinkingSweep:
     """Agents of the family without any known success or tokens."""
     tasks_left_out: int
     """Tasks that are not known at all levels."""
+
+    @property
+    def alike(self) -> Mapping[str, tuple[SweptLevel, ...]]:
+        """Levels that were asked for differently and given alike, by what was given: only chance is between them."""
+        found: defaultdict[str, list[SweptLevel]] = defaultdict(list)
+        for level in self.levels:
+            found[level.given].append(level)
+        return {given: tuple(levels) for given, levels in found.items() if len(levels) > 1}
 
     @property
     def enough(self) -> SweptLevel | None:
@@ -118,7 +138,7 @@ def _sweep(family: str, trials: Sequence[SweptTrial]) -> ThinkingSweep | None:
         family=family,
         in_order_asked=order is not None,
         levels=tuple(
-            _swept(level, result, agents[level.name], by_agent[level.name], tasks)
+            _swept(level, result, by_agent[level.name], tasks)
             for level, result in zip(levels, curve.levels, strict=True)
         ),
         curve=curve,
@@ -146,7 +166,7 @@ def _level(agent: str, trials: Sequence[SweptTrial]) -> Level:
 
 
 def _swept(
-    level: Level, result: LevelResult, asked: str, trials: Sequence[SweptTrial], tasks: Sequence[str]
+    level: Level, result: LevelResult, trials: Sequence[SweptTrial], tasks: Sequence[str]
 ) -> SweptLevel:
     kept = [trial for trial in trials if trial.task in set(tasks)]
     values = np.array([level.success[task] for task in tasks])
@@ -155,7 +175,8 @@ def _swept(
     told = [trial.honoured for trial in kept if trial.honoured is not None]
     return SweptLevel(
         agent=level.name,
-        asked=asked,
+        asked=trials[0].asked or "default",
+        taken=trials[0].taken,
         sent=tuple(sorted({trial.sent for trial in kept if trial.sent is not None})),
         trials=len(kept),
         broken=told.count(False),

@@ -18,6 +18,7 @@ _COLUMNS = (
     "agent",
     "model",
     "thinking",
+    "thinking_taken",
     "thinking_sent",
     "thinking_honoured",
     "output_tokens",
@@ -37,6 +38,8 @@ class SweptTrial:
     """Its id."""
     model: str | None
     asked: str | None
+    taken: str | None
+    """The nearest level that was taken instead; None: the one asked for."""
     sent: str | None
     honoured: bool | None
     task: str
@@ -73,6 +76,7 @@ def swept_trials(run: Run, scored: ScoredTrials) -> tuple[SweptTrial, ...]:
                 run=run.manifest.run_id,
                 model=own["model"],
                 asked=own["thinking"],
+                taken=own["thinking_taken"],
                 sent=own["thinking_sent"],
                 honoured=own["thinking_honoured"],
                 task=f"{trial.suite}/{trial.task_id}",

@@ -43,6 +43,7 @@ TRIALS: pa.Schema = _schema(
     model=_TEXT,
     model_served=_TEXT,
     thinking=_TEXT,
+    thinking_taken=_TEXT,
     thinking_sent=_TEXT,
     thinking_honoured=_FLAG,
     tool_settings=_TEXT,

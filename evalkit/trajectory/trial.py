@@ -102,10 +102,13 @@ class Trial:
     """As named in the raw responses, which can differ from `model`."""
     thinking: str | None = None
     """The thinking budget as asked for."""
+    thinking_taken: str | None = None
+    """The nearest one that was taken where the model does not have it; None: the one asked for."""
     thinking_sent: str | None = None
     """The thinking budget as found in the outgoing request."""
     thinking_honoured: bool | None = None
-    """Whether the realised tokens kept to the budget; None where they cannot be measured."""
+    """Whether the realised tokens kept to the budget that was taken, or to `off` where that was asked for; None where
+    they cannot be measured."""
     tool_settings: str | None = None
     approvals: str | None = None
     temperature: float | None = None

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
 
 from evalkit.cli.app import app
+from evalkit.models.name import parse_model
+from evalkit.models.sampling import Sampling
+from evalkit.models.thinking import parse_thinking
+from evalkit.models.thinking_choice import choose
 from evalkit.models.thinking_table import rows
 
 
@@ -30,6 +35,31 @@ def test_one_model_says_what_each_level_sends():
     assert '{"thinking": {"type": "enabled", "budget_tokens": "$N"}}' in text
     assert "interleaved-thinking-2025-05-14" in text
     assert "Source: https://platform.claude.com/" in text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "scripted/oracle",
+        "gemini/gemini-2.5-flash",
+        "anthropic/claude-opus-4-6",
+        "openai/gpt-5.1",
+        "openrouter/qwen/qwen3-8b",
+        "openai-compatible/MiMo-7B-RL",
+    ],
+)
+def test_every_level_that_is_printed_is_one_that_can_be_given(name):
+    model, sampling = parse_model(name), Sampling(max_tokens=None)
+    head, levels, *_ = output(name).split("\n\n")
+    takes = " ".join(head.split()).partition(" takes ")[2]
+    words, _, numbers = takes.partition(", or a number of tokens: ")
+    printed = {line.split()[0] for line in levels.splitlines() if not line.startswith(" ")}
+    assert printed == {*words.split(", "), *(["N"] if numbers else [])}
+    for level in [*words.split(", "), *re.findall("[0-9]+", numbers)]:
+        assert choose(model, parse_thinking(level), sampling, nearest=False).taken is None
+    for level in json.loads(output(name, "--json"))["levels"]:
+        given = level.replace("N", "4096")
+        assert str(choose(model, parse_thinking(given), sampling, nearest=False)) == given
 
 
 def test_programs_get_the_same():

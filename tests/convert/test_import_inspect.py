@@ -106,6 +106,20 @@ def test_output_includes_the_reasoning_whatever_the_provider_does(
     assert usage["input_tokens"] + output == usage["total_tokens"]
 
 
+def test_a_count_that_nobody_reported_is_null_in_every_trial_and_never_0(
+    popularity: dict[str, tuple[list[Converted], Notes]], expected: dict[str, Any]
+) -> None:
+    unknown = [
+        name
+        for name in POPULARITY
+        if expected[f"inspect_ai/popularity/{name}/usage"]["reasoning_tokens"] is None
+    ]
+    assert unknown == ["claude-sonnet-4"]
+    told = popularity["claude-sonnet-4"][0]
+    assert {trial.reasoning_tokens for trial in trials_of(told)} == {None}
+    assert {think.reasoning_tokens for think in thinks_of(told)} == {None}
+
+
 @pytest.mark.parametrize("name", POPULARITY)
 def test_reasoning_blocks_and_what_they_show(
     name: str, popularity: dict[str, tuple[list[Converted], Notes]], expected: dict[str, Any]

@@ -7,14 +7,19 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import evalkit
+from evalkit.cli.app import app
 from evalkit.engine.prepare import RunFlags, prepare
 from evalkit.engine.start import start
 from evalkit.models.tokens import count_tokens
 from evalkit.project import Project
 from evalkit.scoring.registry import find_scorers
 from evalkit.scoring.running import score_run
+from evalkit.scoring.scored_trials import read_scored
+from evalkit.scoring.sweep import sweeps
+from evalkit.scoring.swept_trial import swept_trials
 
 from .conftest import GRADER, TOML, Quiet
 
@@ -132,21 +137,23 @@ LEVELS = ("off", "tokens:500", "tokens:1000", "tokens:2000")
 
 
 @pytest.fixture(scope="module")
-def sweep(tmp_path_factory, local_support):
+def swept(tmp_path_factory, local_support):
+    """The run of the command line, and what it printed."""
     folder = tmp_path_factory.mktemp("sweep")
     for need in NEEDS:
         toml = f"{TOML}[metadata.evalkit]\nthinking_tokens = {need}\n"
         write_task(folder / "s" / f"needs-{need}", toml, solve=f"#!/bin/sh\n{END}\n")
-    levels = tuple(level.removeprefix("tokens:") for level in LEVELS)
-    asked = RunFlags(
-        suites=(str(folder / "s"),),
-        models=("scripted/budgeted",),
-        thinking=levels,
-        out=folder / "run",
-        sandbox="local",
-        effects=False,
-    )
-    return evalkit.load(start(prepare(asked, use_defaults=False), Quiet()).path)
+    levels = ",".join(level.removeprefix("tokens:") for level in LEVELS)
+    words = ["run", str(folder / "s"), "--model", "scripted/budgeted", "--thinking", levels]
+    words += ["--sandbox", "local", "--no-effects", "--out", str(folder / "run")]
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "120"})
+    assert done.exit_code == 0, done.output
+    return evalkit.load(folder / "run"), done.output
+
+
+@pytest.fixture(scope="module")
+def sweep(swept):
+    return swept[0]
 
 
 def test_a_sweep_of_budgeted_has_the_expected_success_curve(sweep):
@@ -163,3 +170,52 @@ def test_the_tokens_of_a_sweep_are_the_lesser_of_budget_and_need(sweep):
         assert row.reasoning_tokens == min(budget, need)
         assert row.output_tokens == min(budget, need) + SUBMIT + (call(END) if budget >= need else 0)
         assert (row.thinking_sent, row.thinking_honoured) == (row.thinking, True)
+
+
+MEAN = (6, 398, 540, 540)
+"""Tokens of a trial on average: the lesser of budget and need, the call that solves it, and submitting."""
+
+
+def test_the_sufficient_budget_of_a_sweep_is_the_smallest_that_solves_all(sweep):
+    (told,) = sweeps(swept_trials(sweep, read_scored(sweep)))
+    assert told.family == "react/scripted/budgeted"
+    assert [level.asked for level in told.levels] == list(LEVELS)
+    assert [level.result.success for level in told.levels] == [0, 0.5, 1, 1]
+    whole = [
+        sum(min(budget, need) + SUBMIT + (call(END) if budget >= need else 0) for need in NEEDS) / len(NEEDS)
+        for budget in (0, 500, 1000, 2000)
+    ]
+    assert [level.result.tokens for level in told.levels] == whole
+    assert [round(tokens) for tokens in whole] == list(MEAN)
+    assert told.enough.asked == "tokens:1000"
+    assert told.levels[1].result.marginal == pytest.approx(0.5 / ((whole[1] - whole[0]) / 1000))
+    assert told.levels[3].result.marginal is None, "nothing more was spent"
+    assert told.levels[3].result.excess == 0
+    assert told.levels[1].result.lost == tuple(sorted(f"s/needs-{need}" for need in NEEDS if need > 500))
+    assert (told.curve.inverse, told.curve.solved_by_none, told.in_order_asked) == (False, 0, True)
+    assert [(level.broken, level.judged, level.adherence) for level in told.levels] == [(0, 20, 1)] * 4
+
+
+def test_a_sweep_on_the_command_line_shows_its_curve_and_its_sufficient_budget(swept):
+    lines = swept[1].splitlines()
+    begin = lines.index("Thinking of react/scripted/budgeted, 20 tasks at each level:")
+    table = {line.split()[0]: line for line in lines[begin + 2 : begin + 6]}
+    assert list(table) == list(LEVELS)
+    assert [level for level, line in table.items() if "= b*" in line] == ["tokens:1000"]
+    shown = [line.replace("= b*", "").split()[1:3] for line in table.values()]
+    assert [round(float(tokens)) for tokens, _ in shown] == list(MEAN)
+    assert [float(success) for _, success in shown] == [0, 0.5, 1, 1]
+    said = " ".join(swept[1].split())
+    assert "b*, the sufficient budget, is tokens:1000: no smaller level is as good as the best." in said
+    assert (
+        "Solved at b* and not at tokens:500: s/needs-1000, s/needs-550, s/needs-600 and 7 more (10)." in said
+    )
+
+
+def test_programs_are_told_the_same_sufficient_budget(sweep):
+    told = CliRunner().invoke(app, ["show", str(sweep.path), "--json"])
+    (one,) = json.loads(told.stdout)["sweeps"]
+    assert (one["agent"], one["sufficient"], one["tasks"]) == ("react/scripted/budgeted", "tokens:1000", 20)
+    assert [level["success"] for level in one["levels"]] == [0, 0.5, 1, 1]
+    assert [round(level["tokens"]) for level in one["levels"]] == list(MEAN)
+    assert {level["taken"] for level in one["levels"]} == {None}

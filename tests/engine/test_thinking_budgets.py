@@ -75,6 +75,55 @@ def test_the_nearest_budget_is_part_of_the_agents_name_and_outlives_a_resume(ask
 
 
 @pytest.mark.local
+def test_levels_for_which_the_same_nearest_is_taken_are_agents_of_their_own(ask, said, endpoint):
+    levels = ("none", "minimal", "low", "Effort:Low", "700")
+    run = ask(
+        said(None, SUBMIT, usage=usage(5)),
+        model="openai-compatible/gpt-oss-20b",
+        thinking=levels,
+        thinking_nearest=True,
+    )
+    facts = {trial.agent.partition("@")[2]: trial for trial in run.rows()}
+    assert {
+        name: (one.thinking, one.thinking_taken, one.thinking_sent, one.thinking_honoured)
+        for name, one in facts.items()
+    } == {
+        "off~effort:low": ("off", "effort:low", "effort:low", False),
+        "effort:minimal~low": ("effort:minimal", "effort:low", "effort:low", None),
+        "effort:low": ("effort:low", None, "effort:low", None),
+        "tokens:700~effort:low": ("tokens:700", "effort:low", "effort:low", None),
+    }
+    assert [request.json["reasoning_effort"] for request in endpoint.requests] == ["low"] * 4
+    assert {entry.id: entry.settings.get("thinking_taken") for entry in run.manifest.agents} == {
+        trial.agent: trial.thinking_taken for trial in run.rows()
+    }
+
+
+@pytest.mark.local
+@pytest.mark.parametrize("model", [QWEN, "inspect/openai-api/local/Qwen3-8B"])
+@pytest.mark.parametrize("level", ["off", "64"])
+def test_thinking_that_can_be_read_is_believed_before_a_count_of_0(ask, said, monkeypatch, model, level):
+    monkeypatch.setenv("LOCAL_API_KEY", "key-for-the-test")
+    run = ask(
+        said(None, SUBMIT, usage=usage(0), reasoning_content="Let me think."), model=model, thinking=(level,)
+    )
+    (trial,) = run.rows()
+    assert trial.thinking_honoured is (False if level == "off" else None)
+    assert trial.reasoning_tokens is None
+    _, steps = run.trial(trial.trial_id)
+    (think,) = [step for step in steps if isinstance(step, Think)]
+    assert (think.reasoning, think.reasoning_tokens) == ("Let me think.", None)
+
+
+@pytest.mark.local
+@pytest.mark.parametrize("model", [QWEN, "inspect/openai-api/local/Qwen3-8B"])
+def test_off_without_counts_or_thoughts_is_not_known_to_be_honoured(ask, said, monkeypatch, model):
+    monkeypatch.setenv("LOCAL_API_KEY", "key-for-the-test")
+    (trial,) = ask(said(None, SUBMIT), model=model, thinking=("off",)).rows()
+    assert (trial.thinking_honoured, trial.reasoning_tokens) == (None, None)
+
+
+@pytest.mark.local
 def test_what_was_made_otherwise_on_its_way_fails_after_one_call(ask, said, endpoint, monkeypatch):
     from evalkit.models import wiretap
 
@@ -113,7 +162,7 @@ def test_an_impossible_level_is_refused_before_anything_is_made(make_suite, tmp_
     )
     with pytest.raises(UsageError, match="'off'") as refused:
         prepare(flags)
-    assert "128 to 32768 tokens" in str(refused.value.hint)
+    assert "128 to 32768" in str(refused.value.hint)
     assert not (tmp_path / "run").exists()
 
 
@@ -128,6 +177,17 @@ def test_the_project_can_say_that_the_nearest_will_do(make_suite, tmp_path, monk
     ]
     with pytest.raises(UsageError, match="cannot be given"):
         prepare(RunFlags(suites=(str(suite),), thinking_nearest=False), start=tmp_path)
+
+
+def test_what_is_no_budget_is_refused_with_the_place_where_it_was_given(make_suite, tmp_path):
+    suite = str(make_suite())
+    (tmp_path / "evalkit.toml").write_text("[run]\nthinking = [-5]\n")
+    with pytest.raises(UsageError) as refused:
+        prepare(RunFlags(suites=(suite,)), start=tmp_path)
+    assert refused.value.where == f"{tmp_path / 'evalkit.toml'}: run.thinking"
+    with pytest.raises(UsageError) as refused:
+        prepare(RunFlags(suites=(suite,), thinking=("-6",)), start=tmp_path)
+    assert refused.value.where == "--thinking"
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from evalkit.trajectory.step import Act, Prompt, Think
 
 
 def test_an_answer_that_is_all_thinking_is_starved_whatever_word_says_that_it_was_cut():
-    words = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens")
+    words = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "model_length")
     steps = [
         Think(step=number, reasoning="Hm.", text="", finish_reason=word) for number, word in enumerate(words)
     ]
-    assert starved(steps) == (0, 1, 2, 3)
+    assert starved(steps) == (0, 1, 2, 3, 4)
 
 
 def test_white_space_is_no_answer():

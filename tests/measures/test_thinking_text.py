@@ -134,6 +134,33 @@ def test_a_model_that_cannot_stop_thinking_breaks_its_budget():
     assert (kept.adherence, kept.overshoot, kept.beyond) == (0.5, 7, (1,))
 
 
+def test_thinking_that_can_be_read_breaks_off_whatever_was_counted():
+    read = [
+        Think(step=0, reasoning="Hm.", reasoning_tokens=0),
+        Think(step=1, reasoning="Hm."),
+        Think(step=2, reasoning=" ", reasoning_tokens=0),
+        Think(step=3),
+    ]
+    kept = budget_kept(read, "off")
+    assert (kept.known, kept.counted, kept.beyond) == (3, 1, (0, 1))
+    assert kept.adherence == pytest.approx(1 / 3)
+    assert (kept.overshoot, kept.mean_overshoot) == (0, 0)
+    assert budget_kept(read[:2], "off").mean_overshoot is None
+
+
+def test_a_count_of_0_beside_thinking_that_can_be_read_is_no_count():
+    assert budget_kept([Think(step=0, reasoning="Hm.", reasoning_tokens=0)], "tokens:100") is None
+
+
+def test_a_nearest_budget_is_what_a_generation_is_held_to_but_for_off():
+    assert budget_kept(thoughts(500), "tokens:100", taken="tokens:1024").beyond == ()
+    assert budget_kept(thoughts(40_000), "tokens:99999", taken="tokens:32768").beyond == (0,)
+    assert budget_kept(thoughts(500), "tokens:500", taken="effort:low") is None
+    assert budget_kept(thoughts(500), "effort:max", taken="tokens:400").beyond == (0,)
+    assert budget_kept(thoughts(0, 7), "off", taken="tokens:128").beyond == (1,)
+    assert budget_kept(thoughts(7), "off", taken="effort:low").beyond == (0,)
+
+
 def test_nobody_counted_or_nobody_asked():
     assert budget_kept(thoughts(None), "tokens:100") is None
     assert budget_kept(thoughts(5), "effort:low") is None

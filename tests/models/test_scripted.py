@@ -1,5 +1,6 @@
 """Scripted personas do exactly what they say."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
@@ -114,13 +115,55 @@ def test_inspects_own_providers_are_named_whole():
         ("-1", "dynamic"),
         ("high", "effort:high"),
         ("2048", "tokens:2048"),
+        (" Effort:HIGH ", "effort:high"),
+        ("tokens:2048", "tokens:2048"),
+        ("tokens:0", "off"),
+        ("none", "off"),
+        ("disabled", "off"),
+        ("enabled", "on"),
+        ("adaptive", "dynamic"),
+        ("auto", "dynamic"),
+        ("999999999", "tokens:999999999"),
     ],
 )
 def test_thinking_budgets_are_read(text, asked):
     assert parse_thinking(text).asked == asked
 
 
-@pytest.mark.parametrize("text", ["", "-5", "lots", "1.5", "٣"])
+@pytest.mark.parametrize(
+    "text", ["", "lots", "1.5", "٣", "1e3", "1_000", "+5", "2k", "effort:", "effort:5", "nan"]
+)
 def test_what_is_no_thinking_budget_is_refused(text):
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match="is no thinking budget") as refused:
         parse_thinking(text)
+    assert "minimal, low, medium, high, xhigh, max" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("-5", "only -1 has a meaning of its own"),
+        ("000", "write 1000, not 1,000"),
+        ("0500", "write 1000, not 1,000"),
+        ("9999999999", "The largest number is 999999999"),
+        ("tokens:N", "Write a number in place of N"),
+        ("N", "Write a number in place of N"),
+        ("1024..32000", "several stand in a list: 1024,32000"),
+        ("1024 to 32000", "several stand in a list: 1024,32000"),
+        ("medum", "Did you mean medium?"),
+        ("effort:hihg", "Did you mean high?"),
+        ("deflault", "Did you mean default?"),
+    ],
+)
+def test_what_was_nearly_a_thinking_budget_is_refused_with_advice(text, advice):
+    with pytest.raises(UsageError) as refused:
+        parse_thinking(text)
+    assert advice in str(refused.value.hint)
+
+
+@given(st.text(max_size=12) | st.from_regex(r"(tokens:|effort:)?[-+]?[0-9]{0,12}", fullmatch=True))
+def test_whatever_is_given_as_a_budget_is_one_or_is_refused_and_one_is_read_as_it_is_printed(text):
+    budget = None
+    with suppress(UsageError):
+        budget = parse_thinking(text)
+    assert budget is None or parse_thinking(str(budget)) == budget

@@ -18,10 +18,14 @@ def chosen(model: str, asked: str, *, nearest: bool = False, **sampling) -> Thin
 @pytest.mark.parametrize(
     ("model", "asked", "takes"),
     [
-        ("gemini/gemini-2.5-pro", "off", "default, dynamic, low, medium, high, 128 to 32768 tokens"),
-        ("gemini/gemini-2.5-flash", "24577", "1 to 24576 tokens"),
+        (
+            "gemini/gemini-2.5-pro",
+            "off",
+            "default, dynamic, low, medium, high, or a number of tokens: 128 to 32768.",
+        ),
+        ("gemini/gemini-2.5-flash", "24577", "a number of tokens: 1 to 24576."),
         ("gemini/gemini-3-flash-preview", "2048", "default, off, dynamic, minimal, low, medium, high"),
-        ("anthropic/claude-sonnet-4-5", "1023", "1024 tokens or more"),
+        ("anthropic/claude-sonnet-4-5", "1023", "a number of tokens: 1024 or more."),
         ("anthropic/claude-sonnet-4-5", "dynamic", "default, off, low, medium, high"),
         ("anthropic/claude-opus-4-6", "xhigh", "low, medium, high, max"),
         ("anthropic/claude-opus-4-7", "2048", "default, off, on, dynamic, low, medium, high, xhigh, max"),
@@ -32,7 +36,7 @@ def chosen(model: str, asked: str, *, nearest: bool = False, **sampling) -> Thin
         ("openai/gpt-4o", "low", "default"),
         ("deepseek/deepseek-reasoner", "low", "default, off, on, dynamic, high, max"),
         ("moonshot/kimi-k2-thinking", "off", "default, dynamic"),
-        ("openai-compatible/MiMo-7B-RL", "off", "default, dynamic, 1 tokens or more"),
+        ("openai-compatible/MiMo-7B-RL", "off", "default, dynamic, or a number of tokens: 1 or more."),
     ],
 )
 def test_a_level_that_does_not_exist_is_refused_with_those_that_do(model, asked, takes):
@@ -63,6 +67,8 @@ def test_a_model_of_which_nothing_is_known_takes_no_budget_but_the_default():
         ("moonshot/kimi-k2.5", "high", "effort:high~on"),
         ("openai/gpt-4o", "high", "effort:high~default"),
         ("anthropic/claude-opus-4-7", "max", "effort:max"),
+        ("openai-compatible/MiMo-7B-RL", "off", "off~dynamic"),
+        ("dashscope/qwen3-235b-a22b-thinking-2507", "off", "off~tokens:1"),
     ],
 )
 def test_the_nearest_is_taken_where_that_is_good_enough_and_the_name_says_both(model, asked, name):
@@ -79,10 +85,40 @@ def test_a_budget_must_be_below_the_tokens_of_an_answer_and_none_is_raised(asked
     assert chosen("anthropic/claude-sonnet-4-5", asked, max_tokens=32000).level == parse_thinking(asked).asked
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        "gemini/gemini-2.5-flash",
+        "openrouter/qwen/qwen3-8b",
+        "dashscope/qwen-plus",
+        "openai-compatible/Qwen3-8B",
+        "inspect/anthropic/claude-sonnet-4-5",
+    ],
+)
+def test_no_model_can_think_with_all_the_tokens_of_an_answer(model):
+    with pytest.raises(UsageError, match="cannot think with 4000 tokens") as refused:
+        chosen(model, "4000", max_tokens=4000)
+    assert "--max-tokens 8096" in str(refused.value.hint)
+    assert chosen(model, "4000", max_tokens=4001).level == "tokens:4000"
+
+
+def test_the_nearest_level_does_not_depend_on_how_the_level_was_written():
+    for one, other in (
+        ("minimal", "effort:minimal"),
+        ("700", "tokens:700"),
+        ("none", "off"),
+        ("auto", "dynamic"),
+    ):
+        assert chosen("openai/o3", one, nearest=True) == chosen("openai/o3", other, nearest=True)
+
+
 def test_without_a_bound_of_ones_own_the_models_own_counts():
     assert chosen("anthropic/claude-sonnet-4-5", "8192").level == "tokens:8192"
     with pytest.raises(UsageError, match="in an answer of"):
         chosen("anthropic/claude-sonnet-4-5", "900000")
+    with pytest.raises(UsageError, match="its longest") as refused:
+        chosen("anthropic/claude-sonnet-4-5", "900000", nearest=True)
+    assert "--max-tokens" not in str(refused.value.hint)
     with pytest.raises(UsageError, match="not known how many tokens an answer"):
         chosen("anthropic/claude-sonnet-4-5-of-tomorrow", "8192")
 

@@ -8,8 +8,22 @@ from typing import Any
 
 import pytest
 
-from evalkit.models.thinking_sent import knobs, level_of, sent_level
+from evalkit.models.name import parse_model
+from evalkit.models.thinking_sent import contradicts, knobs, level_of, sent_level
+from evalkit.models.thinking_wire import wire_of
 
+WIRES = [
+    wire_of(parse_model(model), level)
+    for model, level in (
+        ("openai-compatible/Qwen3-8B", "off"),
+        ("openai-compatible/Qwen3-8B", "tokens:64"),
+        ("anthropic/claude-sonnet-4-5", "tokens:2048"),
+        ("openai-compatible/gpt-oss-20b", "effort:high"),
+        ("gemini/gemini-2.5-flash", "off"),
+        ("openrouter/qwen/qwen3-8b", "tokens:64"),
+        ("openai/gpt-4o", "default"),
+    )
+]
 LEVELS = {
     "anthropic_explicit_effort_xhigh_unsupported_model_errors#0": "effort:xhigh",
     "anthropic_model_thinking_part_redacted#0": "tokens:1024",
@@ -93,7 +107,46 @@ def test_every_knob_that_is_known_of_a_recording_is_found_and_no_other(requests)
         ({"thinking": {"type": "brand-new"}}, '{"thinking":{"type":"brand-new"}}'),
         ({"thinking": "yes"}, '{"thinking":"yes"}'),
         ({"reasoning_effort": None}, "default"),
+        ({"reasoning": "high"}, '{"reasoning":"high"}'),
+        ({"reasoning_effort": "high", "extra_body": {"reasoning_effort": "high"}}, "effort:high"),
     ],
 )  # fmt: skip
 def test_a_body_is_read_as_a_level_or_kept_as_it_is(body, level):
     assert sent_level(body) == level
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"thinking": {"type": "enabled", "budget_tokens": 2048}, "reasoning_effort": "high"},
+        {"thinking": {"type": "adaptive", "budget_tokens": 2048}},
+        {"thinking": {"type": "disabled", "budget_tokens": 2048}},
+        {"enable_thinking": True, "chat_template_kwargs": {"enable_thinking": False}},
+        {"chat_template_kwargs": {"enable_thinking": False}, "enable_thinking": True},
+        {"chat_template_kwargs": {"thinking_budget": 64}, "thinking_budget": 6400},
+        {"reasoning_effort": "low", "extra_body": {"reasoning_effort": "high"}},
+        {"reasoning": {"effort": "none", "enabled": True}},
+        {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0, "thinkingLevel": "high"}}},
+        {
+            "generationConfig": {
+                "thinkingConfig": {"thinkingBudget": 64},
+                "thinking_config": {"thinking_budget": 65},
+            }
+        },
+        {"reasoning": {"max_tokens": 64, "effort": "low"}},
+    ],
+)
+def test_settings_that_contradict_each_other_are_no_level_wherever_they_stand(body):
+    assert contradicts(knobs(body))
+    assert sent_level(body).startswith("{")
+    for wire in WIRES:
+        assert not wire.is_sent({**body, "messages": []})
+
+
+def test_a_second_setting_beside_the_one_that_evalkit_wrote_is_seen():
+    wire = wire_of(parse_model("openai-compatible/Qwen3-8B"), "off")
+    sent = {"messages": [], "chat_template_kwargs": {"enable_thinking": False}}
+    assert wire.is_sent(sent)
+    assert not wire.is_sent({**sent, "enable_thinking": True})
+    assert not wire.is_sent({"enable_thinking": True, **sent})
+    assert wire.is_sent({"enable_thinking": False, **sent}), "said twice, and the same"

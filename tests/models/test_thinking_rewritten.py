@@ -92,6 +92,27 @@ def test_what_litellm_refuses_to_pass_on_is_not_asked_at_all(by_litellms_paramet
     assert "could not be asked" in failure.message
 
 
+def test_bedrocks_minimum_in_place_of_no_bound_is_caught(endpoint, reply, whole_bodies, monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "key-for-the-test")
+    monkeypatch.setenv("AWS_REGION_NAME", "us-east-1")
+    endpoint(reply(json.dumps({**whole_bodies["bedrock"], "metrics": {"latencyMs": 1}}).encode()))
+    wire = ThinkingWire(
+        level="dynamic", body={"additionalModelRequestFields": UNBOUNDED}, parameters=dict(UNBOUNDED)
+    )
+    model = "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    asked = Endpoint(model=model, base_url=endpoint.url, thinking=wire)
+
+    async def call() -> None:
+        try:
+            await asked.ask(Question(messages=(USER,), parameters={"max_tokens": 4096}))
+        finally:
+            await close_clients()
+
+    with pytest.raises(EndpointFailure, match="tokens:1024 instead of dynamic"):
+        anyio.run(call)
+
+
 def test_bedrocks_signed_requests_are_told_by_litellms_parameters(endpoint, reply, whole_bodies, monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "key-for-the-test")

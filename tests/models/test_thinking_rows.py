@@ -327,6 +327,25 @@ def test_levels_that_are_words_stand_before_the_conversation(asked, model, level
     assert completion.thinking_sent == level
 
 
+ONE_OF_EACH = {
+    row.name: model
+    for model in [case[0] for case in SPOKEN] + [case[0] for case in CASES]
+    if (row := row_for(parse_model(model))) is not None
+}
+
+
+@pytest.mark.parametrize("model", ONE_OF_EACH.values(), ids=ONE_OF_EACH)
+def test_each_level_of_each_row_goes_out_through_litellm_and_is_read_back(asked, model):
+    row = row_for(parse_model(model))
+    assert row is not None
+    for level in (one.replace("N", str(max(row.least, 2048))) for one in row.levels):
+        completion, headers, body = asked(model, level)
+        wire = wire_for(row, level, responses="/responses/" in model)
+        assert wire.is_sent(body), level
+        assert completion.thinking_sent == wire.read_back(body)
+        assert all(value in headers.get(name, "") for name, value in wire.headers.items())
+
+
 def test_every_row_of_the_table_has_its_contract_here():
     models = [case[0] for case in CASES] + [case[0] for case in SPOKEN]
     tested = {row.name for model in models if (row := row_for(parse_model(model))) is not None}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.models.thinking import Thinking
 from evalkit.scoring.routed import routed
 from evalkit.scoring.scored_trials import read_scored
 from evalkit.scoring.sweep import asked_order, sweeps
@@ -72,6 +73,37 @@ def test_more_epochs_are_no_more_tasks(swept):
     (once,), (thrice,) = sweeps(swept()), sweeps(swept(epochs=3))
     assert thrice.curve == once.curve
     assert [level.trials for level in thrice.levels] == [60] * 4
+
+
+def test_levels_for_which_the_same_nearest_was_taken_stay_apart_and_are_named(made, finished):
+    taken = {"off": "effort:low", "effort:minimal": "effort:low", "effort:low": None, "effort:high": None}
+    trials = [
+        made(
+            f"{level}{task}",
+            task_id=f"t{task}",
+            agent=f"react/m@{Thinking(level, instead)}",
+            thinking=level,
+            thinking_taken=instead,
+            thinking_sent=instead or level,
+            output_tokens=10,
+            status="passed",
+        )
+        for level, instead in taken.items()
+        for task in range(6)
+    ]
+    run = load(finished(*trials))
+    (told,) = sweeps(swept_trials(run, read_scored(run)))
+    assert told.family == "react/m"
+    assert [level.name for level in told.levels] == [
+        "off~effort:low",
+        "effort:minimal~low",
+        "effort:low",
+        "effort:high",
+    ]
+    assert [level.trials for level in told.levels] == [6] * 4
+    assert {given: [level.asked for level in alike] for given, alike in told.alike.items()} == {
+        "effort:low": ["off", "effort:minimal", "effort:low"]
+    }
 
 
 def test_budgets_that_were_not_kept_to_are_counted(swept):

@@ -17,7 +17,8 @@ from evalkit.trajectory.trial import Trial
 TRIAL_COLUMNS = """
     run_id trial_id suite suite_digest task_id task_digest variant epoch attempt agent agent_digest skills
     difficulty
-    agent_loop depth model model_served thinking thinking_sent thinking_honoured tool_settings approvals temperature
+    agent_loop depth model model_served thinking thinking_taken thinking_sent thinking_honoured tool_settings approvals
+    temperature
     seed
     sandbox sandbox_runtime image_digest host
     started_at finished_at queue_s build_s start_s setup_s agent_s grade_s model_s tool_s retry_s

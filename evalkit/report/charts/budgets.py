@@ -135,7 +135,7 @@ def _point(level: SweptLevel, plane: _Plane, *, is_enough: bool) -> Markup:
 
 def _names(own: ThinkingSweep, plane: _Plane) -> list[list[Markup]]:
     """Each level's name beside its point, where there is room."""
-    texts = [clipped(str(fact(level.asked)), _LEVEL_COLUMNS) for level in own.levels]
+    texts = [clipped(str(fact(level.name)), _LEVEL_COLUMNS) for level in own.levels]
     places = [plane.place(level) for level in own.levels]
     found = placed(
         [(x, y, width(text) * LETTER) for (x, y), text in zip(places, texts, strict=True)],
