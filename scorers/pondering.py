@@ -63,7 +63,7 @@ class Pondering(Scorer):
             meaning="thinking tokens / calls that changed or showed anything (median of tasks; _q1, _q3: quartiles)",
             unit="tokens",
             low=0,
-            null_when="thinking was not counted, or there was no call",
+            null_when=f"thinking was not counted, or {DIALOGUE}",
             aggregation="curve",
             curve="quartiles",
         ),
@@ -135,7 +135,7 @@ def _dilemma(trial: Trial) -> Iterator[Score]:
         word, steps = looked
         yield Score("premature_disengagement", float(word != "verified"), f"its work is {word}", steps, word)
     thinking = cost_of(trial.row, trial.steps, "reasoning_tokens")
-    if thinking is not None and trial.acts:
+    if thinking is not None and (trial.acts or idle is not None):
         worth = effective(trial.actions, trial.acts, changed)
         told = f"{thinking:g} tokens for {len(worth)} of {len(trial.acts)} calls that changed or showed something"
         yield Score("thinking_per_effective_action", thinking / max(1, len(worth)), told)

@@ -6,13 +6,20 @@ may tell: `cd x && echo tests: && python -m pytest; git diff` tests.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evalkit.measures.shell_line import Doing, doing_of
-from evalkit.measures.shell_programs import PASSED_OVER, Operation
+from evalkit.measures.shell_programs import CHANGERS, PASSED_OVER, Operation
 from evalkit.measures.shell_script import Ran, ran
+from evalkit.measures.shell_words import simple_commands
 
+_SEVERAL = re.compile(r"[;|\n(`$]|&(?!\d)|<<|\b\w*sh\b|\beval\b|\bsu\b")
+"""What a line has that may run more than one command; without any of this it need not be taken apart."""
+_CHANGERS = re.compile(r">(?!&)|\b(?:git|sed|" + "|".join(sorted(map(re.escape, CHANGERS))) + r")\b")
+"""What a line has that changes files; without any of this it need not be taken apart to know that it does not."""
 _CHANGING: frozenset[Operation] = frozenset({"mutate", "install"})
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh", "eval"})
 _TELLING = PASSED_OVER | {"echo", "printf", "date", "tee"}
@@ -55,15 +62,26 @@ class LineDoings:
         return any(doing.operation == "test" and own.has_failed(output) for own, doing in self.commands)
 
 
+def changes_files(line: str) -> bool:
+    """Whether any command of a shell line installs or changes files."""
+    return _CHANGERS.search(line) is not None and line_doings(line).changes
+
+
+@lru_cache(maxsize=1024)
 def line_doings(line: str) -> LineDoings:
     """Of a shell line, with what it hands to other shells. Any text gives some, also what no shell would run."""
-    return LineDoings(tuple(_read(ran(line))))
+    return LineDoings(tuple(_read(ran(line) if _SEVERAL.search(line) else _alone(line))))
 
 
-def _read(commands: Iterator[Ran]) -> Iterator[tuple[Ran, Doing]]:
+def _read(commands: Iterable[Ran]) -> Iterator[tuple[Ran, Doing]]:
     for own in commands:
-        words: Sequence[str] = list(own.words)
-        yield own, doing_of(words, own.target)
+        yield own, doing_of(list(own.words), own.target)
+
+
+def _alone(line: str) -> Iterator[Ran]:
+    for own in simple_commands(line):
+        words, target = tuple(own.words), own.target
+        yield Ran(words=words, target=target, stdin=None, cwd=None, background=False, decides=True)
 
 
 def _is_idle(own: Ran, doing: Doing) -> bool:

@@ -74,6 +74,12 @@ PROGRAMS = _table(
 )
 
 
+CHANGERS = frozenset(
+    {name for name, kind in PROGRAMS.items() if kind in {"mutate", "install"}} | _INSTALLS.keys()
+)
+"""Programs that may change files; beside them `git`, `sed` and `python -m pip` may."""
+
+
 def operation_of(program: str, words: Sequence[str]) -> Operation:
     """The operation of a simple command: its program without the folder, and all its words, the program's first."""
     arguments = _after_options(words[1:]) if program.startswith("python") else words[1:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalkit.measures.action import Action
-from evalkit.measures.line_doings import line_doings
+from evalkit.measures.line_doings import changes_files, line_doings
 from evalkit.trajectory.step import Act
 
 _DID_NOT_RUN = frozenset({"harness", "arguments"})
@@ -30,7 +30,7 @@ def changing(actions: Sequence[Action]) -> frozenset[int]:
             changes = before != after and not (action.line and line_doings(action.line).only_tests)
         else:
             ran = action.failure not in _DID_NOT_RUN
-            changes = bool(action.line and ran and line_doings(action.line).changes)
+            changes = bool(action.line and ran and changes_files(action.line))
         if changes:
             changed.add(action.step)
         before = after if after is not None else before

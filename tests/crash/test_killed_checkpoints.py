@@ -79,3 +79,33 @@ def test_what_was_half_copied_is_no_state_and_the_run_goes_on(killed, evalkit):
     settled = evalkit("regrade", "run", "--checkpoints")
     assert settled.wait() == 0, settled.err
     assert list(load(killed).rows()) == [row]
+
+
+SLOW = """\
+#!/bin/sh
+sleep 1
+if [ "$(cat /app/out 2>/dev/null)" = done ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt
+"""
+SOLVE = "# step: I begin.\necho not yet > out\n# step: I write it.\necho done > out\n"
+
+
+def test_interrupted_grading_of_states_names_what_goes_on_and_does_the_rest(
+    evalkit, folder, make_suite, local_support
+):
+    tasks = {f"task-{n}": {"solution/solve.sh": SOLVE, "tests/test.sh": SLOW} for n in range(4)}
+    make_suite(folder / "suite", tasks)
+    stored = ("--checkpoints", "--checkpoint-budget", "0", "--max-trials", "1")
+    assert evalkit("run", "suite", "--out", "run", "-m", "scripted/oracle", *stored).wait(120) == 0
+    running = evalkit("regrade", "run", "--checkpoints")
+    deadline = time.monotonic() + 60
+    while len(load(folder / "run", every_attempt=True).rows()) < 5:
+        assert time.monotonic() < deadline, running.err
+        time.sleep(0.05)
+    running.signal_group(signal.SIGINT)
+    assert running.wait() == 130
+    assert "grade the rest with: evalkit regrade run --checkpoints" in running.err
+    assert evalkit("regrade", "run", "--checkpoints").wait() == 0
+    rows = load(folder / "run", every_attempt=True).rows()
+    assert sorted((row.task_id, row.attempt) for row in rows) == [(name, n) for name in tasks for n in (1, 2)]
+    run = load(folder / "run")
+    assert [[one["passed"] for one in states(run, row)] for row in run.rows()] == [[False, True]] * 4

@@ -125,6 +125,7 @@ def test_the_paralysed_gives_up_after_three_generations_without_a_call(trials, v
     found = values["paralysed", "easy"]
     assert (found["tokens_spent"], found["analysis_paralysis"], found["longest_paralysis"]) == (1500, 1, 3)
     assert (found["token_efficiency"], found["stopping_efficiency"]) == (0, 0)
+    assert found["thinking_per_effective_action"] == 1500
 
 
 def test_the_rogue_is_rogue_after_its_only_failure(values):

@@ -292,6 +292,18 @@ def test_pondering(overthinker, scores):
     assert found["thinking_overlap"].evidence == (1, 3)
 
 
+def test_thinking_that_leads_to_no_call_at_all_is_all_in_vain(row, values):
+    """H / max(1, 0); but a plain dialogue, which ends by an answer, has no tools to act with."""
+    steps = (
+        Think(step=0, output_tokens=900, reasoning_tokens=800),
+        Think(step=1, output_tokens=9, reasoning_tokens=7),
+    )
+    stuck = Trial(row=row(status="failed", stop_reason="gave_up"), steps=steps)
+    assert values("pondering", stuck)["thinking_per_effective_action"] == 807
+    dialogue = Trial(row=row(stop_reason="submitted"), steps=steps)
+    assert "thinking_per_effective_action" not in values("pondering", dialogue)
+
+
 def test_a_budget_is_kept_or_not(overthinker, values):
     found = values("pondering", overthinker(thinking="tokens:200"))
     assert (found["budget_adherence"], found["budget_overshoot"]) == (0.75, 62.5)
