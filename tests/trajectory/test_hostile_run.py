@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import os
 import shutil
@@ -318,8 +319,10 @@ def as_nobody(run, code):
 @pytest.fixture
 def open_to_read(run, tmp_path):
     for path in (run, *run.parents):
-        if path.is_relative_to(tmp_path.parent.parent):
+        if path.is_relative_to(tmp_path):
             path.chmod(0o755)
+    for closed in itertools.takewhile(lambda path: not path.stat().st_mode & 0o001, tmp_path.parents):
+        closed.chmod(0o755)
     return run
 
 
