@@ -214,7 +214,7 @@ def _agent_of(run: Sequence[Document], told: Told) -> tuple[str | None, str | No
 
 
 def _thinking(told: Told, kwargs: Mapping[str, object]) -> str | None:
-    """The thinking setting as evalkit writes one: a number of tokens, `off`, or `effort:` and the level."""
+    """The thinking setting as evalkit writes one: `tokens:` and their number, `off`, or `effort:` and the level."""
     efforts = told.efforts
     if not efforts:
         asked = kwargs.get("max_thinking_tokens", kwargs.get("reasoning_effort"))
@@ -224,7 +224,7 @@ def _thinking(told: Told, kwargs: Mapping[str, object]) -> str | None:
     level = efforts[0].strip()
     if level.replace(".", "", 1).isdigit() and level.isascii():
         number = level.removesuffix(".0")
-        return "off" if number == "0" else number
+        return "off" if number == "0" else f"tokens:{number}"
     return "off" if level in {"none", "off"} else f"effort:{level}"[:100]
 
 

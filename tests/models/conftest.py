@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import anyio
 import pytest
+
+if TYPE_CHECKING:
+    from evalkit.models.endpoint import Completion
+
+EVENTS = "text/event-stream"
+SYSTEM = {"role": "system", "content": "You work."}
+USER = {"role": "user", "content": "Go."}
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "bash",
+        "description": "Run.",
+        "parameters": {"type": "object", "properties": {"command": {"type": "string"}}},
+    },
+}
 
 
 class Exchange(NamedTuple):
@@ -277,3 +294,53 @@ def _gemini_chunks(whole: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _gemini_stream(whole: dict[str, Any]) -> str:
     return _events(*_gemini_chunks(whole)).replace("\n", "\r\n")
+
+
+@pytest.fixture
+def asked(endpoint, reply, whole_bodies, streams):
+    """Ask a model for a level of thinking, through litellm; returns the answer and the request's headers and body."""
+
+    def run(model: str, level: str, **parameters: Any) -> tuple[Completion, dict[str, str], dict[str, Any]]:
+        dialect = {"gemini": "gemini", "anthropic": "anthropic"}.get(model.partition("/")[0], "chat")
+        if "/responses/" in model:
+            dialect = "responses"
+        if dialect == "anthropic":
+            endpoint(reply(streams[dialect][0].encode(), content_type=EVENTS))
+        elif model.startswith("ollama"):
+            endpoint(reply(json.dumps(OLLAMA).encode()))
+        else:
+            endpoint(reply(json.dumps({"id": "r", "created_at": 1, **whole_bodies[dialect]}).encode()))
+        from evalkit.models.access import endpoint_for
+        from evalkit.models.name import parse_model
+
+        model_endpoint = endpoint_for(parse_model(model), endpoint.url, level)
+        completion = ask(replace(model_endpoint, api_key="key-for-the-test"), **parameters)
+        # litellm may ask Ollama what it knows of the model, before or after
+        asked = [one for one in endpoint.requests if not one.path.endswith("/api/show")][-1]
+        return completion, asked.headers, asked.json
+
+    return run
+
+
+OLLAMA = {
+    "model": "m",
+    "created_at": "2026-01-01T00:00:00Z",
+    "message": {"role": "assistant", "content": "Look."},
+    "done": True,
+    "done_reason": "stop",
+    "prompt_eval_count": 4,
+    "eval_count": 2,
+}
+
+
+def ask(endpoint: Any, **parameters: Any) -> Completion:
+    from evalkit.models.endpoint import Question
+    from evalkit.models.litellm_setup import close_clients
+
+    async def call() -> Completion:
+        try:
+            return await endpoint.ask(Question(messages=(SYSTEM, USER), tools=(TOOL,), parameters=parameters))
+        finally:
+            await close_clients()
+
+    return anyio.run(call)

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-import anyio
 import pytest
 
-from evalkit.models.access import endpoint_for
-from evalkit.models.endpoint import Completion, Question
-from evalkit.models.failure import EndpointFailure
-from evalkit.models.litellm_setup import close_clients
 from evalkit.models.name import parse_model
 from evalkit.models.thinking_table import row_for, rows
 from evalkit.models.thinking_wire import wire_for
 
-EVENTS = "text/event-stream"
-SYSTEM = {"role": "system", "content": "You work."}
-USER = {"role": "user", "content": "Go."}
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "bash",
-        "description": "Run.",
-        "parameters": {"type": "object", "properties": {"command": {"type": "string"}}},
-    },
-}
 GEMINI = "generationConfig"
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
 CLAUDE_INTERLEAVED = "interleaved-thinking-2025-05-14"
@@ -254,50 +236,6 @@ WITHOUT_A_LEVEL = {
 ELSEWHERE = {"scripted agents", "Claude 3.7 - 4.6 on Bedrock"}
 
 
-@pytest.fixture
-def asked(endpoint, reply, whole_bodies, streams):
-    """Ask a model for a level of thinking, through litellm; returns the answer and the request's headers and body."""
-
-    def run(model: str, level: str, **parameters: Any) -> tuple[Completion, dict[str, str], dict[str, Any]]:
-        dialect = {"gemini": "gemini", "anthropic": "anthropic"}.get(model.partition("/")[0], "chat")
-        if "/responses/" in model:
-            dialect = "responses"
-        if dialect == "anthropic":
-            endpoint(reply(streams[dialect][0].encode(), content_type=EVENTS))
-        elif model.startswith("ollama"):
-            endpoint(reply(json.dumps(OLLAMA).encode()))
-        else:
-            endpoint(reply(json.dumps({"id": "r", "created_at": 1, **whole_bodies[dialect]}).encode()))
-        model_endpoint = endpoint_for(parse_model(model), endpoint.url, level)
-        completion = ask(replace(model_endpoint, api_key="key-for-the-test"), **parameters)
-        # litellm may ask Ollama what it knows of the model, before or after
-        asked = [one for one in endpoint.requests if not one.path.endswith("/api/show")][-1]
-        return completion, asked.headers, asked.json
-
-    return run
-
-
-OLLAMA = {
-    "model": "m",
-    "created_at": "2026-01-01T00:00:00Z",
-    "message": {"role": "assistant", "content": "Look."},
-    "done": True,
-    "done_reason": "stop",
-    "prompt_eval_count": 4,
-    "eval_count": 2,
-}
-
-
-def ask(endpoint: Any, **parameters: Any) -> Completion:
-    async def call() -> Completion:
-        try:
-            return await endpoint.ask(Question(messages=(SYSTEM, USER), tools=(TOOL,), parameters=parameters))
-        finally:
-            await close_clients()
-
-    return anyio.run(call)
-
-
 def part_of(body: Mapping[str, Any], piece: Mapping[str, Any]) -> dict[str, Any]:
     """What a body has in the places of a piece, and all that is beside it in the objects that are about thinking."""
     return {
@@ -370,51 +308,3 @@ def test_by_default_nothing_is_said_of_thinking(asked, model):
     completion, headers, _ = asked(model, "default")
     assert completion.thinking_sent == "default"
     assert CLAUDE_INTERLEAVED not in headers.get("anthropic-beta", "")
-
-
-@pytest.mark.parametrize("level", ["tokens:2048", "effort:low"])
-def test_claude_thinks_between_tool_calls(asked, level):
-    _, headers, _ = asked("anthropic/claude-sonnet-4-5", level)
-    assert CLAUDE_INTERLEAVED in headers["anthropic-beta"].split(",")
-
-
-def test_claude_is_not_asked_to_think_between_calls_where_it_is_not_to_think(asked):
-    _, headers, _ = asked("anthropic/claude-sonnet-4-5", "off")
-    assert CLAUDE_INTERLEAVED not in headers.get("anthropic-beta", "")
-
-
-def test_other_settings_go_out_beside_the_budget(asked):
-    _, _, body = asked("gemini/gemini-2.5-flash", "tokens:2048", max_tokens=4096, temperature=0.5)
-    assert (
-        body[GEMINI]["maxOutputTokens" if "maxOutputTokens" in body[GEMINI] else "max_output_tokens"] == 4096
-    )
-    assert body[GEMINI]["temperature"] == 0.5
-    assert body[GEMINI]["thinkingConfig"]["thinkingBudget"] == 2048
-
-
-def test_the_record_holds_the_request_as_it_went_out(asked):
-    completion, _, body = asked("deepseek/deepseek-chat", "off")
-    assert json.loads(completion.sent) == body
-
-
-def test_an_answer_that_is_allowed_less_is_asked_for_less(asked):
-    completion, _, body = asked("openai-compatible/MiMo-7B-RL", "tokens:500", max_tokens=300)
-    assert body["max_tokens"] == 300
-    assert completion.thinking_sent == "tokens:500"
-
-
-def test_what_a_loop_of_the_users_own_asks_beside_another_budget_is_no_honest_trial(asked):
-    with pytest.raises(EndpointFailure, match="differs from the one asked for"):
-        asked("groq/openai/gpt-oss-120b", "effort:low", extra_body={"enable_thinking": False})
-
-
-def test_what_a_loop_of_the_users_own_asks_by_default_is_read_back(asked):
-    completion, _, _ = asked("groq/openai/gpt-oss-120b", "default", reasoning_effort="high")
-    assert completion.thinking_sent == "effort:high"
-
-
-def test_an_answer_must_be_allowed_what_is_to_be_thought(endpoint):
-    model = parse_model("anthropic/claude-sonnet-4-5")
-    assert endpoint_for(model, endpoint.url, "tokens:2048").least_output == 2049
-    assert endpoint_for(model, endpoint.url, "default").least_output == 0
-    assert endpoint_for(parse_model("openai-compatible/MiMo"), endpoint.url, "tokens:99").least_output == 0
