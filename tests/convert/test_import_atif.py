@@ -342,7 +342,14 @@ def test_a_step_of_several_generations_and_one_of_none_count_as_such(tmp_path: P
 
 @pytest.mark.parametrize(
     ("effort", "agent"),
-    [("high", "@effort:high"), (1024, "@tokens:1024"), (1024.0, "@tokens:1024"), ("none", "@off"), (0, "@off"), (None, "")],
+    [
+        ("high", "@effort:high"),
+        (1024, "@tokens:1024"),
+        (1024.0, "@tokens:1024"),
+        ("none", "@off"),
+        (0, "@off"),
+        (None, ""),
+    ],
 )
 def test_the_thinking_setting_is_in_the_agent(effort: object, agent: str, tmp_path: Path) -> None:
     step = {"source": "agent", "message": "x", "reasoning_effort": effort}
