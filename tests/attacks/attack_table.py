@@ -119,7 +119,7 @@ def printed(table: Table) -> str:
         marks = "".join(f"{_mark(table[attack].get(grader)):>4}" for grader in GRADERS)
         star = "*" if attack in MEASURED else " "
         lines.append(f"{star} {attack:20}{codes.get(attack, ''):10}{marks}")
-    for word, chosen in (("13 measured: passed", MEASURED), ("all: passed", tuple(table))):
+    for word, chosen in (("13 measured: passed", MEASURED), ("all: passed", tuple(codes))):
         lines.append(f"{word:32}" + "".join(f"{one:>4}" for one in sums(table, chosen)))
     return "\n".join(lines)
 
